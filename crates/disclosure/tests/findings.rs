@@ -455,7 +455,7 @@ fn hints_fit_their_cause() {
     let carried = open_loop(&[(3000.0, Valid), (500.0, Invalid)]);
     for reason in [&late, &delivered] {
         assert!(
-            hint(&carried, reason).starts_with("a rate as high was carried"),
+            hint(&carried, reason).starts_with("another load point sustained a rate as high"),
             "{}",
             hint(&carried, reason)
         );

@@ -400,7 +400,7 @@ fn a_database_behind_the_server_is_named() {
     });
     assert_eq!(
         waited_for,
-        "The server waits for postgres (port 5544): make that faster, or ask it less often. It used 1.39 CPUs meanwhile. \
+        "The server waits for postgres (port 5544): make it faster, or call it less often. It used 1.39 CPUs meanwhile. \
          Sessions of the database wait for locks in 80 % of operations."
     );
     let pool = advised(|fixture| {

@@ -34,7 +34,7 @@ pub enum FleetError {
     #[error(transparent)]
     RunFile(#[from] RunFileError),
     /// A machine cannot be watched.
-    #[error("{0}\nhint: `--monitor off` does without")]
+    #[error("{0}\nhint: run without monitoring: `--monitor off`")]
     Watch(#[from] MonitorError),
     /// Processes that were selected cannot be watched.
     #[error(transparent)]
@@ -43,10 +43,10 @@ pub enum FleetError {
     #[error(transparent)]
     Load(#[from] LoadError),
     /// A size follows from the server's memory limit, which is not known.
-    #[error("`auto` is a part of the server's memory limit, and {0}")]
+    #[error("cannot resolve `auto`, a fraction of the server's memory limit: {0}")]
     NoMemoryLimit(#[from] NoMemoryLimit),
     /// The files of clients would be in memory.
-    #[error("`{}` is in memory, and the files of clients belong on a disk", .directory.display())]
+    #[error("`{}` is on tmpfs; client files must be on a disk", .directory.display())]
     FilesInMemory {
         /// The directory of the files.
         directory: PathBuf,
@@ -70,7 +70,7 @@ pub enum FleetError {
     },
     /// The data do not fit the disk.
     #[error(
-        "the data need {} of free disk, and {} are free in `{}`",
+        "the data needs {} of disk space; {} are free in `{}`",
         Bytes(*needed), Bytes(*free), .directory.display()
     )]
     NoRoomForData {

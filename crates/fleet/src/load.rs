@@ -43,7 +43,7 @@ pub enum LoadError {
         source: io::Error,
     },
     /// A load thread has panicked: a mistake of this program.
-    #[error("a load thread has panicked, which is a mistake of this program; its message stands above")]
+    #[error("a load thread panicked, which is a bug in this program; its message is above")]
     Panicked,
     /// The load side cannot be set up for the workload.
     #[error(transparent)]

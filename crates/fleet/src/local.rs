@@ -113,7 +113,7 @@ fn address_remark(server: &ServerChoice, target: &ResolvedTarget) -> Option<Stri
     let ServerChoice::External(server) = server else { return None };
     let chooses = match server {
         ExternalServer::Web(..) => "`--resolve HOST:PORT:ADDRESS` chooses one",
-        _ => "an address in place of the name chooses one",
+        _ => "an address instead of the name chooses one",
     };
     addresses::remark(server.host_and_port().0, target.address()?, chooses)
 }
@@ -273,7 +273,7 @@ fn start_server(
     family::check_room_for_data(&request.plan, &request.data_dir)?;
     for path in clean_stale(&request.work_dir) {
         observer
-            .event(Event::Warning(format!("removed what a killed run left behind: `{}`", path.display())));
+            .event(Event::Warning(format!("removed leftovers of a killed run: `{}`", path.display())));
     }
     let plan = &request.plan;
     let files = plan.file_set();
@@ -304,7 +304,7 @@ fn start_server(
     go_on_unless(stop)?;
     if sut.lacks_contents() {
         ResolvedTarget::of_sut(&sut, Secrets::default())?.load(plan, observer, stop)?;
-        observer.event(Event::Preparing("copying the data, from which they are restored"));
+        observer.event(Event::Preparing("making the golden copy of the data"));
         sut.keep_contents()?;
     }
     Ok(Some(sut))
@@ -372,7 +372,7 @@ fn unenforced_quota(
     Some(LimitInForce {
         limit: ServerLimit::CpuQuota,
         value: None,
-        reason: format!("{quota} CPUs were wanted, but cannot be enforced on this machine"),
+        reason: format!("{quota} CPUs were requested, but cannot be enforced on this machine"),
     })
 }
 
@@ -384,7 +384,7 @@ fn warm_data(
     stop: &AtomicBool,
 ) -> Result<Option<String>, FleetError> {
     let Some(is_kept) = sut.has_data().then(|| sut.has_kept_data()) else { return Ok(None) };
-    observer.event(Event::Preparing("having the server read its data into memory"));
+    observer.event(Event::Preparing("reading the server's data into memory"));
     let Some(proof) = sut.warm_data(stop)? else { return Ok(None) };
     let origin = match is_kept {
         Some(true) => ", from a copy that an earlier run kept,",
@@ -393,7 +393,7 @@ fn warm_data(
     };
     let text = format!("the server's data{origin} {proof}");
     if !proof.is_warm() && !stop.load(Ordering::Relaxed) {
-        let warning = format!("{text}; do not read this load point as one with warm caches");
+        let warning = format!("{text}; do not treat this load point as one with warm caches");
         observer.event(Event::Warning(warning));
     }
     Ok(Some(text))
@@ -412,14 +412,14 @@ fn prove_memory_limit(
     if !has_files || sut.held().memory.is_none() {
         return Ok(None);
     }
-    observer.event(Event::Preparing("having the server meet its limit on memory"));
+    observer.event(Event::Preparing("driving the server to its memory limit"));
     let proof = family::web::prove_memory_limit(sut, plan, stop)?;
     let text = proof
         .map_or("does not bind: its control group keeps no account".to_owned(), |proof| proof.to_string());
     let text = format!("limit on the server's memory {text}");
     if !proof.is_some_and(|proof| proof.binds()) {
         let warning = format!(
-            "{text}; it may not hold the server back, so do not read this run as one with little memory"
+            "{text}; it may not constrain the server, so do not treat this run as one with little memory"
         );
         observer.event(Event::Warning(warning));
     }

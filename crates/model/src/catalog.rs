@@ -439,36 +439,36 @@ impl fmt::Display for CatalogFault {
         match self {
             CatalogFault::TooMany { list, most } => write!(f, "the catalog has more than {most} {list}"),
             CatalogFault::Name { list, index } => {
-                write!(f, "entry {index} of the {list} in the catalog has no name that can be used")
+                write!(f, "entry {index} of the {list} in the catalog has no usable name")
             }
             CatalogFault::PartOf { measure } => {
-                write!(f, "the measure `{}` of the catalog is a part of nothing", languages::escaped(measure))
+                write!(f, "the measure `{}` of the catalog is not a part of another one", languages::escaped(measure))
             }
             CatalogFault::Transferred => {
                 f.write_str("the catalog adds up measures that are not bytes, or one of them twice")
             }
             CatalogFault::ResponseParts => f.write_str(
-                "the catalog has parts of the response time that are no times, or one of them twice",
+                "the catalog has parts of the response time that are not times, or one of them twice",
             ),
             CatalogFault::Expected { kind } => {
-                write!(f, "the catalog expects values of `{}` that cannot be", languages::escaped(kind))
+                write!(f, "the catalog expects impossible values of `{}`", languages::escaped(kind))
             }
             CatalogFault::Shares => f.write_str("the shares of the kinds in the catalog do not add up"),
             CatalogFault::Band { band } => {
                 write!(
                     f,
-                    "the band `{}` of the catalog is none that a figure can be in",
+                    "no figure can lie in the band `{}` of the catalog",
                     languages::escaped(band)
                 )
             }
             CatalogFault::Score => {
-                f.write_str("the score in the catalog cannot be computed of what it counts")
+                f.write_str("the score in the catalog cannot be computed from what it counts")
             }
             CatalogFault::Sizing => {
-                f.write_str("the sizing rule in the catalog is none that a score can keep")
+                f.write_str("no score can satisfy the sizing rule in the catalog")
             }
             CatalogFault::Word { word } => {
-                write!(f, "the catalog's word for `{word}` is none that can be used")
+                write!(f, "the catalog's word for `{word}` is not usable")
             }
         }
     }

@@ -143,7 +143,7 @@ pub(crate) fn apply(target: &mut Target, arguments: &SutArguments) -> Result<(),
     }
     if let Some(certificate) = &arguments.cert {
         if !target.secure {
-            let error = "`--cert` requires TLS, and the target does not use it";
+            let error = "`--cert` requires TLS, but the target does not use it";
             return Err(Failure::usage(error).hint("use an `https://` URL"));
         }
         let key = arguments.key.as_ref().unwrap_or(certificate);
@@ -156,7 +156,7 @@ pub(crate) fn apply(target: &mut Target, arguments: &SutArguments) -> Result<(),
 fn connect_to(target: &mut Target, place: &ConnectToArgument) -> Result<(), Failure> {
     let (host, port) = target.connect_host_and_port();
     if !place.matches((host, port)) {
-        let error = format!("`{place}` is not for this server, which is at `{host}:{port}`");
+        let error = format!("`{place}` does not match this server, which is at `{host}:{port}`");
         return Err(Failure::usage(error)
             .hint(format!("write it with the host and the port of the URL: `{host}:{port}:…`")));
     }
@@ -256,7 +256,7 @@ mod tests {
         for (words, said) in [
             (
                 ["--resolve", "shop.example:80:127.0.0.1"],
-                "is not for this server, which is at `shop.example:443`",
+                "does not match this server, which is at `shop.example:443`",
             ),
             (["--connect-to", "other:::8443"], "is not for this server"),
             (["--resolve", "shop.example:443"], "expected `HOST:PORT:ADDRESS`"),
@@ -270,7 +270,7 @@ mod tests {
             assert!(error.contains(said), "{words:?}: {error}");
         }
         let plain = applied("http://shop/", &["--cert", "/does/not/exist"]).unwrap_err();
-        assert_eq!(plain, "`--cert` requires TLS, and the target does not use it");
+        assert_eq!(plain, "`--cert` requires TLS, but the target does not use it");
         let twice = applied("http+unix://%2Fa/", &["--unix-socket", "/b"]).unwrap_err();
         assert_eq!(twice, "`--unix-socket` cannot be used with the URL of a Unix socket");
         assert!(

@@ -403,7 +403,7 @@ pub(crate) struct RunArguments {
     /// Write the verdict and the limits to this file as JUnit XML
     #[arg(long, value_name = "FILE")]
     pub junit: Option<PathBuf>,
-    /// Order entry: first measure what the servers carry without think time, and choose the think time with which the
+    /// Order entry: first measure the capacity of the servers without think time, and choose the think time with which the
     /// strongest of them, on the largest group of CPUs, is saturated at 0.7 of the highest load
     #[arg(long)]
     pub calibrate_think_time: bool,

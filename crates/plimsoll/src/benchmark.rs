@@ -117,7 +117,7 @@ fn file_for_a_benchmark(name: &str) -> Failure {
             "a definition of the family `sql` has statements of your own (docs/definitions.md)".to_owned()
         }
         Some("log" | "txt" | "csv" | "har" | "gz") => {
-            let log = "logs are not replayed: a file with one URL a line is loaded by";
+            let log = "logs are not replayed; to load a file with one URL per line:";
             format!("{log} `plimsoll run --urls {shown}`")
         }
         _ => format!("if it is a definition, name it by its path: `./{shown}`"),

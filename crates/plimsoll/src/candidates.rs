@@ -207,7 +207,7 @@ pub(crate) fn candidates(
     refuse_web_flags(arguments, family)?;
     let has_gateway_flags = !arguments.gateway.is_empty() || !arguments.workers.is_empty();
     if has_gateway_flags && !has_dynamic_pages {
-        let error = "`--gateway` and `--workers` apply to dynamic pages, and this benchmark has only files";
+        let error = "`--gateway` and `--workers` apply to dynamic pages, but this benchmark has only files";
         return Err(Failure::usage(error));
     }
     let servers = servers(arguments, family)?;
@@ -351,7 +351,7 @@ fn settle_socket(one: &mut Candidate) -> Result<(), Failure> {
 fn refuse_unreset(one: &Candidate) -> Result<(), Failure> {
     match one.has_choice(Setting::ORDER_RESET, DataReset::Never.name()) {
         true => Err(Failure::usage(format!(
-            "`reset=none` is for a PostgreSQL or MariaDB that was there already, not for {}",
+            "`reset=none` applies to a PostgreSQL or MariaDB that is already running, not to {}",
             one.title
         ))
         .hint(
@@ -382,8 +382,8 @@ fn refuse_for_embedded(one: &Candidate, arguments: &SutArguments) -> Result<(), 
         None => Ok(()),
         Some(flag) => {
             let error = format!(
-                "`{flag}` is for a database server, and with `database=embedded` there is none: the database is in the \
-                 process of the load generator"
+                "`{flag}` applies to a database server; with `database=embedded` the database is in the process \
+                 of the load generator"
             );
             Err(Failure::usage(error).hint(format!("omit `{flag}`, or `--set database=embedded`")))
         }
@@ -405,7 +405,7 @@ fn settle(
     match one.settings.iter().find(|chosen| chosen.setting.name == name) {
         Some(chosen) if !is_possible(chosen.value()) => {
             let speaks = possible.join("`, `");
-            let error = format!("{} speaks `{speaks}`, not as in `{name}={}`", one.title, chosen.value());
+            let error = format!("{} speaks `{speaks}`, which contradicts `{name}={}`", one.title, chosen.value());
             Err(Failure::usage(error).hint(format!("leave `{name}` out: it follows from the server")))
         }
         Some(_) => Ok(()),
@@ -472,7 +472,7 @@ fn refuse_web_flags(arguments: &SutArguments, family: Family) -> Result<(), Fail
     let given = given.into_iter().find_map(|(flag, is_given)| is_given.then_some(flag));
     match given.or_else(|| first_given(arguments)).filter(|_| family != Family::Web) {
         Some(flag) => {
-            let error = format!("`{flag}` applies to web servers, and this benchmark loads {family} servers");
+            let error = format!("`{flag}` applies to web servers, but this benchmark loads {family} servers");
             Err(Failure::usage(error)
                 .hint(format!("omit `{flag}`; `--sut` or `--target` chooses the server")))
         }
@@ -486,7 +486,7 @@ fn check_scheme(target: &str, family: Family) -> Result<(), Failure> {
     match OWN_SCHEMES.iter().find(|(own, other)| own.eq_ignore_ascii_case(scheme) && *other != family) {
         Some((_, other)) => {
             let error = format!(
-                "this benchmark loads {family} servers, and `{target}` is a server of the family {other}"
+                "this benchmark loads {family} servers, but `{target}` is a server of the family {other}"
             );
             let article = if family == Family::Web { "a" } else { "an" };
             let form = target_form(family);
@@ -533,7 +533,7 @@ fn servers(arguments: &SutArguments, family: Family) -> Result<Vec<(String, Chos
     }
     let running = format!("name a running server: `--target {}`", target_form(family));
     if !has_built_in(family) {
-        let error = format!("this benchmark loads {family} servers, and Plimsoll starts none");
+        let error = format!("this benchmark loads {family} servers, but Plimsoll starts none");
         return Err(Failure::usage(error).hint(running));
     }
     let no_recipes = |name: &str| {
@@ -597,7 +597,7 @@ fn load_recipe(name: &str, family: ServerFamily) -> Result<Recipe, Failure> {
     }
     let other = recipe.family;
     let error =
-        format!("this benchmark loads {family} servers, and `{name}` is a server of the family {other}");
+        format!("this benchmark loads {family} servers, but `{name}` is a server of the family {other}");
     let hint = match family {
         ServerFamily::Web => "choose a web server, such as `--sut nginx`; `plimsoll suts` lists them",
         _ => "omit `--sut` for the built-in server; `plimsoll suts` lists the others",
@@ -613,8 +613,8 @@ fn external(target: &str, arguments: &SutArguments, family: Family) -> Result<Ex
         Family::OrderEntry if is_database(target) => {
             let database = database(target)?;
             if database.product == DatabaseProduct::MariaDb && !database.database.is_empty() {
-                let error = "order entry makes a database of its own, and the target names another";
-                return Err(Failure::usage(error).hint("end the target behind the port"));
+                let error = "order entry creates its own database, but the target names one";
+                return Err(Failure::usage(error).hint("end the target after the port"));
             }
             ExternalServer::Database(database)
         }

@@ -39,7 +39,7 @@ pub(crate) fn check_observers(
 /// Checks the processes to watch: those on this machine exist, those on others are on one that is monitored.
 fn check_watched(monitors: &[MonitorArgument], watched: &[WatchArgument]) -> Result<(), Failure> {
     if !watched.is_empty() && monitors.contains(&MonitorArgument::Off) {
-        let error = "`--watch` names processes to monitor, and `--monitor off` monitors nothing";
+        let error = "`--watch` names processes to monitor, but `--monitor off` monitors nothing";
         return Err(Failure::usage(error).hint("omit one of them"));
     }
     for WatchArgument { host, selector } in watched {

@@ -10,7 +10,7 @@ const TIME: &str = "`--duration 30s` sets the length of each load point";
 const THREADS: &str = "load threads follow from the CPUs: `--load-cpus 0-1` starts one on each of these";
 const NUMBER: &str = "a load point has a length instead of a number of requests: `--duration 30s`";
 const RAMP: &str = "`--ramp-up 10s` lets the load rise; `--load 10..100/10` runs one load after another";
-const KEPT: &str = "connections are kept already; `--connection per-request` opens one for each request";
+const KEPT: &str = "connections are kept by default; `--connection per-request` opens one for each request";
 /// What describes requests.
 const COMPRESSED: &str = "`-H 'Accept-Encoding: gzip'` asks for compressed bodies";
 const USER: &str =
@@ -95,7 +95,7 @@ const FLAGS: &[(&str, &str)] = &[
     ("--connect-timeout", TIMEOUT),
     ("--http2", HTTP2),
     ("--http2-prior-knowledge", "`--http 2` speaks HTTP/2, with prior knowledge where there is no TLS"),
-    ("--http1.1", "HTTP/1.1 is spoken already; `--http 1.0` and `--http 2` choose another version"),
+    ("--http1.1", "HTTP/1.1 is the default; `--http 1.0` and `--http 2` choose another version"),
     ("-0", "`--http 1.0` speaks HTTP/1.0"),
     ("-x", "a proxy is loaded as a server: name it as the URL, and the site by `-H 'Host: …'`"),
     ("--proxy", "a proxy is loaded as a server: name it as the URL, and the site by `-H 'Host: …'`"),

@@ -72,7 +72,7 @@ pub(crate) fn command_for(url: &str) -> Option<&'static str> {
 
 fn benchmark(arguments: &RunArguments) -> Result<Chosen, Failure> {
     if let Some(flag) = arguments.url.first_given() {
-        let error = format!("`{flag}` describes requests to URLs, and a benchmark defines its own");
+        let error = format!("`{flag}` describes requests to URLs, but a benchmark defines its own");
         return Err(Failure::usage(error).hint("`plimsoll run URL` loads a page of a running server"));
     }
     let [name] = arguments.plan.subjects.as_slice() else {
@@ -101,7 +101,7 @@ fn check_server_flags(arguments: &RunArguments) -> Result<(), Failure> {
     match about_started.into_iter().find(|(is_given, _)| *is_given) {
         Some((_, flag)) => {
             let error =
-                format!("`{flag}` concerns a server that Plimsoll starts, and this one is already running");
+                format!("`{flag}` applies to a server that Plimsoll starts, but this one is already running");
             Err(Failure::usage(error)
                 .hint(format!("omit `{flag}`, or start a server: `plimsoll run BENCHMARK --sut nginx`")))
         }

@@ -112,7 +112,7 @@ fn a_score_or_a_word_that_cannot_be_is_damage() {
     };
     assert_eq!(
         refused(|catalog| catalog.score = Score::Throughput { measures: vec![17] }),
-        "`FILE` is damaged: plan: the score in the catalog cannot be computed of what it counts"
+        "`FILE` is damaged: plan: the score in the catalog cannot be computed from what it counts"
     );
     assert_eq!(
         refused(|catalog| catalog.words.user.many = "\u{1b}[2J".to_owned()),

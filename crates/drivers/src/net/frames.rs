@@ -115,15 +115,15 @@ pub(crate) fn describe(failure: &OperationFailure) -> String {
     let detail = failure.detail;
     match failure.outcome {
         Outcome::SessionLost => {
-            "the server closed the kept connection in place of a reply, and a transaction is not made again: raise the \
-             server's limits on idle connections and on requests of a connection"
+            "the server closed the kept connection instead of replying, and transactions are not retried: raise \
+             the server's limits on idle connections and on requests per connection"
                 .to_owned()
         }
         Outcome::Truncated => format!("the connection ended after {detail} bytes of the reply"),
         Outcome::MalformedHead => {
-            "the reply is no frame of the protocol, or the answer to another request".to_owned()
+            "the reply is not a frame of the protocol, or it answers another request".to_owned()
         }
-        Outcome::WrongChecksum => "the checksum of the reply is not that of its payload".to_owned(),
+        Outcome::WrongChecksum => "the checksum of the reply does not match its payload".to_owned(),
         Outcome::Inconsistent => format!(
             "the server's times of queue and service, {detail} ns, are longer than the response, or go back"
         ),

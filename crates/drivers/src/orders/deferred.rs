@@ -97,7 +97,7 @@ impl<D> DeferringDriver<D> {
 
 /// Describes a delivery that was not queued.
 fn describe_full() -> String {
-    format!("delivery: {QUEUE_MAX} deliveries wait already")
+    format!("delivery: {QUEUE_MAX} deliveries are already queued")
 }
 
 fn is_delivery(request: &OrderRequest) -> bool {

@@ -21,7 +21,7 @@ pub(crate) fn describe(web: &WebContext, operation: &WebRequest, reply: &Reply) 
         Outcome::Truncated => format!("connection ended after {} bytes", reply.detail),
         Outcome::ConnectionLost => {
             let why = "the kept connection had ended, or ended before any byte of the reply";
-            format!("{why}; a request that is not idempotent is not made again on another")
+            format!("{why}; a non-idempotent request is not retried on another")
         }
         Outcome::OversizedHead if INTERIM_BYTES_MAX as u64 <= reply.detail => {
             format!("more than {INTERIM_BYTES_MAX} bytes of interim responses without a final one")

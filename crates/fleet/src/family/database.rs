@@ -362,7 +362,7 @@ fn other_rows(workload: &OrderEntryWorkload, data: &DatabaseData) -> Option<Stri
         }
         DatabaseData::Unusable(found) => Some(format!("found {found}")),
         DatabaseData::None => Some(
-            "found none, and `reset=none` loads none: run once without it, with the same warehouses"
+            "found none, and `reset=none` does not load any: run once without it, with the same warehouses"
                 .to_owned(),
         ),
     }

@@ -171,7 +171,7 @@ fn other_rows(workload: &OrderEntryWorkload, control: &OrderControl) -> Option<S
     if expected != found {
         return Some(format!("expected rows of the seed {expected}, found rows of the seed {found}"));
     }
-    control.data.population().is_none().then(|| "its rows are those of another build".to_owned())
+    control.data.population().is_none().then(|| "its rows were made by another build".to_owned())
 }
 
 /// Checks the consistency conditions; after a load point also that the orders are as many as the terminals counted.
@@ -515,6 +515,6 @@ mod tests {
         };
         assert!(check_room(&workload(1, 100), directory.path()).is_ok());
         let error = check_room(&workload(100_000, 1), directory.path()).unwrap_err().to_string();
-        assert!(error.starts_with("the data need 15.6 TiB "), "{error}");
+        assert!(error.starts_with("the data needs 15.6 TiB "), "{error}");
     }
 }

@@ -162,7 +162,7 @@ pub(crate) fn warm(
     if plan.sut.accelerator.is_none() {
         return Ok(());
     }
-    observer.event(Event::Preparing("having the accelerator fetch every file once"));
+    observer.event(Event::Preparing("fetching every file once through the accelerator"));
     sut.warm_unless(&plan.file_set(), is_http10(plan), stop)?;
     Ok(go_on_unless(stop)?)
 }

@@ -50,7 +50,7 @@ pub(super) fn target(value: &DeValue) -> Result<String, ValueError> {
     // A text before `@` may be a password, so the error does not repeat the URL.
     match rest.split_once('@') {
         Some((user, _)) if user.contains(':') => Err(ValueError::new("a definition has no password")
-            .hint("it comes from `PGPASSWORD`, `~/.pgpass` or the file of `PGPASSFILE`, or of MariaDB from `MYSQL_PWD`")),
+            .hint("set it by `PGPASSWORD`, `~/.pgpass` or the file in `PGPASSFILE`, for MariaDB by `MYSQL_PWD`")),
         _ => Ok(written),
     }
 }
@@ -160,7 +160,7 @@ fn read_transaction(
     for parameter in parameters.iter().filter(is_unused) {
         let error = ValueError::new(format!("no statement has `{{{}}}`", parameter.name));
         let hint =
-            "write it where a value stands, and not within quotes: values are sent beside the statement";
+            "write it in place of a value, without quotes: values are sent separately from the statement";
         table.reject_inner(&["parameters", &parameter.name], error.hint(hint));
     }
     let transaction =
@@ -180,7 +180,7 @@ fn read_parameters(mut table: TomlTable) -> Vec<Parameter> {
     let read = |(name, mut table): (&str, TomlTable)| {
         if !is_name(name) {
             let error = ValueError::new(format!("`{name}` cannot be the name of a parameter"));
-            table.reject_all(error.hint("take letters, digits, `-` and `_`"));
+            table.reject_all(error.hint("use letters, digits, `-` and `_`"));
         }
         let parameter = read_values(name, &mut table);
         if parameter.as_ref().is_some_and(|parameter| matches!(parameter.count, Count::SquareRoot(_))) {
@@ -331,7 +331,7 @@ fn column_of(
             mistake(format!("`{{{name}}}` has no values"), or_known(name, known, add))
         }
         TemplatePiece::Parameter { name, .. } => mistake(
-            format!("`{piece}`: a number in a statement has no digits of its own"),
+            format!("`{piece}`: a number in a statement cannot have a fixed number of digits"),
             format!("write `{{{name}}}`"),
         ),
         TemplatePiece::Session(SessionValue::Extracted(name)) => mistake(

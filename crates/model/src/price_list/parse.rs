@@ -131,7 +131,7 @@ fn read_term(table: &mut TomlTable) -> Option<Term> {
             None
         }
         [(key, _, _), ..] if !is_hourly => {
-            table.reject(key, ValueError::new("a term stands beside `per-hour` only"));
+            table.reject(key, ValueError::new("a term is allowed only with `per-hour`"));
             None
         }
         [(_, unit, number)] => Some(Term { number: (*number)?, unit: *unit }),
@@ -167,7 +167,7 @@ fn read_source(table: &mut TomlTable, standard: &Standard) -> Option<String> {
     let source = own.or_else(|| standard.source.clone());
     if source.is_none() && table.value("source").is_none() {
         let error = ValueError::new("expected a source, here or for the whole list, found neither");
-        table.reject("source", error.hint("say who offers it at this price"));
+        table.reject("source", error.hint("state who offers it at this price"));
     }
     source
 }
@@ -209,7 +209,7 @@ fn date(value: &DeValue) -> Result<String, ValueError> {
 fn amount(value: &DeValue) -> Result<Decimal, ValueError> {
     decimal(value).map_err(|found| {
         ValueError::new(format!("expected an amount from 0, found {found}")).hint(
-            "write digits and a point, such as `1250.00`, without quotes; the currency stands at the top",
+            "write digits and a point, such as `1250.00`, without quotes; the currency is given at the top",
         )
     })
 }
@@ -377,7 +377,7 @@ mod tests {
             (
                 "unit-price = 49.90",
                 "unit-price = 49.90\nyears = 3",
-                "`3`: `item.years` is not valid: a term stands beside `per-hour` only",
+                "`3`: `item.years` is not valid: a term is allowed only with `per-hour`",
             ),
             (
                 "unit-price = 49.90",

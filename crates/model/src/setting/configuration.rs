@@ -52,7 +52,7 @@ pub(crate) const TLS: &str = "tls";
 
 const DATABASE_ENCRYPTION: &[SettingChoice] = &[
     SettingChoice::new("off", "None"),
-    SettingChoice::new("on", "TLS 1.2 or 1.3, and the server proves who it is by its certificate"),
+    SettingChoice::new("on", "TLS 1.2 or 1.3, and the server's certificate is verified"),
 ];
 
 /// Returns that setting of a family, whose workloads have it in this way.

@@ -16,7 +16,7 @@ pub(super) const SETTINGS: &[Setting] = &[
         kind: SettingKind::Choice(&[
             SettingChoice::new(
                 REFUSED,
-                "No: sessions are read-only, and the server refuses what would change something",
+                "No: sessions are read-only, and the server refuses changes",
             ),
             SettingChoice::new(ALLOWED, "Yes; Plimsoll restores nothing"),
         ]),

@@ -141,10 +141,10 @@ names! {
     /// The process in which a database runs.
     #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
     pub enum DatabaseMode {
-        /// One of its own, behind a socket.
+        /// A process of its own, behind a socket.
         #[default]
         Server = "server",
-        /// That of the load generator, by SQLite: calls in place of requests.
+        /// The load generator's, with SQLite: calls instead of requests.
         Embedded = "embedded",
     }
 }
@@ -153,7 +153,7 @@ names! {
     /// The state of the data before a load point.
     #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
     pub enum DataReset {
-        /// Their first one: they are restored from a copy, or loaded anew.
+        /// The initial state: restored from a copy, or loaded anew.
         #[default]
         Restored = "restore",
         /// That in which they were left.

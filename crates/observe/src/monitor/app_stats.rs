@@ -174,11 +174,11 @@ impl AppServerMonitor {
         deadline.fill(&mut session, &mut header)?;
         let header = ReplyHeader::read(&header, format).map_err(text)?.ok_or("no header")?;
         if (header.operation, header.number) != (operation, self.number) {
-            return Err("it answered another request".to_owned());
+            return Err("the server answered another request".to_owned());
         }
         if header.status != STATUS_OK {
             let meaning = describe(header.status).unwrap_or("an unknown one");
-            return Err(format!("it answered with status {}: {meaning}", header.status));
+            return Err(format!("the server answered with status {}: {meaning}", header.status));
         }
         if header.payload_bytes as usize != bytes {
             return Err(format!("expected {bytes} bytes, found {}", header.payload_bytes));
@@ -186,10 +186,10 @@ impl AppServerMonitor {
         let mut payload = vec![0; bytes];
         deadline.fill(&mut session, &mut payload)?;
         if Crc32c::of(&payload) != header.checksum {
-            return Err("the checksum of its reply is wrong".to_owned());
+            return Err("the reply has a wrong checksum".to_owned());
         }
         self.session = Some(session);
-        read(&payload).ok_or_else(|| "its reply has another length".to_owned())
+        read(&payload).ok_or_else(|| "the reply has an unexpected length".to_owned())
     }
 }
 
@@ -239,7 +239,7 @@ impl Deadline {
         while !part.is_empty() {
             session.set_read_timeout(Some(self.left()?)).map_err(text)?;
             match session.read(part) {
-                Ok(0) => return Err("it closed the connection".to_owned()),
+                Ok(0) => return Err("the server closed the connection".to_owned()),
                 Ok(n) => part = &mut part[n..],
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 // The time is over: the next turn says so.
@@ -351,9 +351,9 @@ mod tests {
                 "with status 2: it does not understand",
             ),
             (|request| request.reply(0, 0).to_bytes(FORMAT).to_vec(), "expected 40 bytes, found 0"),
-            (|request| reply(&RequestHeader { number: 9, ..*request }, STATS), "it answered another request"),
+            (|request| reply(&RequestHeader { number: 9, ..*request }, STATS), "the server answered another request"),
             (|_| b"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\nx".repeat(2), "the magic number"),
-            (|request| reply(request, STATS)[..60].to_vec(), "it closed the connection"),
+            (|request| reply(request, STATS)[..60].to_vec(), "the server closed the connection"),
         ];
         for (answer, expected) in answers {
             let (mut monitor, server) = serve(vec![1], answer);

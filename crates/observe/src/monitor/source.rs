@@ -79,7 +79,7 @@ impl MonitorSource {
         Ok(match self {
             MonitorSource::Prometheus(_) | MonitorSource::AppServer(_) if !watched.is_empty() => {
                 return Err(fail(
-                    "processes are not told apart there\nhint: use `--monitor ssh=USER@HOST`".to_owned(),
+                    "processes cannot be selected there\nhint: use `--monitor ssh=USER@HOST`".to_owned(),
                 ));
             }
             MonitorSource::Prometheus(url) => Box::new(PrometheusMachine::new(url.clone())),

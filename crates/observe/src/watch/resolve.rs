@@ -96,7 +96,7 @@ fn at(target: SocketAddr) -> Result<FoundProcesses, String> {
         false => Namespace::all().into_iter().filter(|one| one.has(target.ip())).collect(),
     };
     if namespaces.is_empty() {
-        return Err(format!("{} is no address of this machine", target.ip()));
+        return Err(format!("{} is not an address of this machine", target.ip()));
     }
     let listening: Vec<Listener> = namespaces
         .iter()
@@ -224,7 +224,7 @@ fn of_group(
         return Err(format!("several match: {}\nhint: write the id of one, or more of it", names.join(", ")));
     }
     if leaders.contains(&std::process::id()) {
-        return Err("this process belongs to it, too: what the server uses cannot be told from it".to_owned());
+        return Err("this process belongs to it too, so the server's usage cannot be separated".to_owned());
     }
     match leaders.is_empty() {
         false => Ok(FoundProcesses { leaders, whole }),
@@ -259,8 +259,8 @@ fn missing_container(pids: &[u32]) -> String {
         false => format!("these run: {}", shown.join(", ")),
     };
     format!(
-        "no process is in a container with this name, or with an id that begins so\nhint: {running}; names that docker and \
-         nerdctl gave can be read by root alone"
+        "no container has this name, or an id that begins with it\nhint: {running}; only root can read the \
+         names given by docker and nerdctl"
     )
 }
 
@@ -332,7 +332,7 @@ mod tests {
         assert!(container.contains("hint: ") && container.contains("root alone"), "{container}");
         assert!(problem("cgroup=/no/such/group").contains("hint: `/proc/PID/cgroup`"));
         let elsewhere = Sought::Target("192.0.2.7:80".parse().unwrap()).find().unwrap_err().to_string();
-        assert_eq!(elsewhere, "watched processes `port=80`: 192.0.2.7 is no address of this machine");
+        assert_eq!(elsewhere, "watched processes `port=80`: 192.0.2.7 is not an address of this machine");
     }
 
     proptest! {

@@ -83,7 +83,7 @@ fn report(checks: &[Check], as_json: bool) -> Result<Exit, Failure> {
 fn servers(family: Family) -> Result<Check, Failure> {
     let found = match recipe_family(family) {
         None if has_built_in(family) => format!("{family}: the built-in server"),
-        None => format!("Plimsoll starts no {family} servers; name one that runs: `--target HOST:PORT`"),
+        None => format!("Plimsoll starts no {family} servers; name a running one: `--target HOST:PORT`"),
         Some(of_recipes) => {
             let all = testbed::suts_of(of_recipes, &paths::search_path(), &std::env::current_exe()?);
             let names = |is_wanted: bool| {

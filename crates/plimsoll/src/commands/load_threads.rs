@@ -55,7 +55,7 @@ fn tried(
     most: u32,
     context: &RunContext<'_>,
 ) -> Result<u32, Failure> {
-    eprint("Trying how many load threads carry the load.");
+    eprint("Finding the number of load threads that the load needs.");
     let chosen = context.chosen;
     let mut threads = 1;
     for (index, (candidate, plan)) in candidates.iter().zip(plans).enumerate() {
@@ -110,13 +110,13 @@ fn highest_load(plan: &Plan, overrides: Overrides) -> Overrides {
 fn is_enough(plan: Plan, server: ServerChoice, secrets: Secrets) -> Result<bool, Failure> {
     let threads = plan.load_threads;
     let monitoring = Monitoring::On { others: Vec::new(), watched: Vec::new() };
-    let trial = BriefRun { purpose: "the trial of the load threads", plan, server, secrets, monitoring };
+    let trial = BriefRun { purpose: "the load-thread trial", plan, server, secrets, monitoring };
     let results = trial.perform(&interrupt::flag())?;
     let is_enough = !load_threads_were_full(&results.analysis);
     if !is_enough {
         let plural = if threads == 1 { "" } else { "s" };
         eprint(format!(
-            "With {threads} load thread{plural} the generator is at its limit and the server is not: more are used."
+            "With {threads} load thread{plural} the generator is the bottleneck, not the server: using more."
         ));
     }
     Ok(is_enough)

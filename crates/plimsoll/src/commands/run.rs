@@ -123,11 +123,11 @@ fn trust_in(
             trust::of_server(&arguments.sut, server, is_encrypted)
         }
         _ if let Some(flag) = access::first_given(&arguments.sut) => {
-            Err(Failure::usage(format!("`{flag}` concerns a server that is already running"))
+            Err(Failure::usage(format!("`{flag}` applies to a server that is already running"))
                 .hint("name it by a URL or by `--target http://HOST/`"))
         }
         _ if arguments.sut.insecure || arguments.sut.ca.is_some() => {
-            Err(Failure::usage("`--ca` and `--insecure` concern a server that is already running")
+            Err(Failure::usage("`--ca` and `--insecure` apply to a server that is already running")
                 .hint("name it by a URL or by `--target https://HOST/`"))
         }
         _ => Ok(Trust::Any),
@@ -312,7 +312,7 @@ fn filelists(candidates: &[Candidate]) -> Vec<Option<&str>> {
 /// Refuses one directory for several file sets.
 fn check_files_dir(arguments: &RunArguments, candidates: &[Candidate]) -> Result<(), Failure> {
     match arguments.sut.files.is_some() && 1 < filelists(candidates).len() {
-        true => Err(Failure::usage("`--files` names one directory, and each filelist needs its own")
+        true => Err(Failure::usage("`--files` names one directory, but each filelist needs its own")
             .hint("omit `--files`, or run one filelist")),
         false => Ok(()),
     }

@@ -60,7 +60,7 @@ pub(super) fn with_think_time(
         Failure::usage("`--calibrate-think-time` needs order entry with numbers of users")
             .hint("choose `orderentry` with `--load` or its own load points")
     })?;
-    eprint("Measuring what the servers carry without think time.");
+    eprint("Measuring the capacity of the servers without think time.");
     let mut capacities: Vec<Capacity> = Vec::new();
     for (candidate, plan) in candidates.iter().zip(&plans) {
         // Repetitions carry as much.
@@ -69,8 +69,8 @@ pub(super) fn with_think_time(
         }
     }
     let (think, strongest) = think_time(&capacities, users.1).ok_or_else(|| {
-        let error = format!("{} users are too few to saturate a server that think", users.1);
-        Failure::new(Exit::Usage, error).hint("take more users, by `--load`, or `--set pacing=flat`")
+        let error = format!("{} users with a think time cannot saturate a server", users.1);
+        Failure::new(Exit::Usage, error).hint("use more users (`--load`), or `--set pacing=flat`")
     })?;
     let text = languages::time_text(think);
     let at = (SATURATED_AT * f64::from(users.1)).round();
@@ -78,10 +78,10 @@ pub(super) fn with_think_time(
     for weak in capacities.iter().filter(|one| knee(one, think) <= f64::from(users.0)) {
         let knee = knee(weak, think);
         warn(format!(
-            "{} is saturated by {knee:.0} users already, and the lowest load has {}",
+            "{} saturates with {knee:.0} users, fewer than the lowest load of {}",
             weak.title, users.0
         ));
-        eprint("hint: begin with fewer users, by `--load`");
+        eprint("hint: start with fewer users (`--load`)");
     }
     let chosen = Family::OrderEntry.choose_setting(THINK_TIME, &text).map_err(Failure::usage)?;
     let mut planned = Vec::new();
@@ -122,7 +122,7 @@ fn capacity(
     let trial = planned(context.chosen, candidate, &overrides)?;
     let server = candidate.server(&context.chosen.name, &trial, context.trust)?;
     let trial = BriefRun {
-        purpose: "the trial of the think time",
+        purpose: "the think-time trial",
         plan: trial,
         server,
         secrets: context.secrets.clone(),
@@ -133,12 +133,12 @@ fn capacity(
     let measured = point.and_then(|point| Some((point.rate, point.response.mean?)));
     let Some((rate, response)) = measured.filter(|(rate, _)| 0.0 < *rate) else {
         let error =
-            format!("{} has completed no transaction in the trial of the think time", candidate.title);
+            format!("{} completed no transaction in the think-time trial", candidate.title);
         return Err(
-            Failure::new(Exit::Testbed, error).hint("see what goes wrong: `--set pacing=flat --quick`")
+            Failure::new(Exit::Testbed, error).hint("find the cause with `--set pacing=flat --quick`")
         );
     };
-    eprint(format!("{} carries {rate:.0} transactions per second.", candidate.title));
+    eprint(format!("{} sustains {rate:.0} transactions per second.", candidate.title));
     let cpus = candidate.group.unwrap_or_default();
     Ok(Capacity { title: candidate.title.clone(), cpus, rate, response })
 }

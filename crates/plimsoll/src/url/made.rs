@@ -204,7 +204,7 @@ fn save(path: &Path, made: &Chosen, flags: &str) -> Result<(), Failure> {
     eprint(format!("Saved the definition: `plimsoll run {}{flags}` runs it again.", path.display()));
     if let Some((name, _)) = &made.given {
         eprint(format!(
-            "It takes the data of `-d`, which are not stored, from the environment variable `{name}`."
+            "It reads the data of `-d`, which is not stored, from the environment variable `{name}`."
         ));
     }
     Ok(())

@@ -70,7 +70,7 @@ fn check_together(pages: &[PageUrl]) -> Result<(), Failure> {
         Some(other) => {
             let error = format!("expected URLs of one server, found {} and {}", first.target, other.target);
             Err(Failure::usage(error)
-                .hint("run each server by itself, and compare: `plimsoll compare RUN RUN`"))
+                .hint("run each server separately, then compare: `plimsoll compare RUN RUN`"))
         }
         None => Ok(()),
     }
@@ -84,7 +84,7 @@ fn parse(word: &str, place: &str) -> Result<PageUrl, Failure> {
     if !credential_spans(query).is_empty() {
         let error = format!("{place}`{}` has a credential in clear, which others can see", shown(word));
         return Err(Failure::usage(error)
-            .hint("put it into an environment variable and write `{env:NAME}` in its place"));
+            .hint("put it into an environment variable and write `{env:NAME}` instead"));
     }
     Ok(PageUrl { target, path, values: url.values })
 }
@@ -173,7 +173,7 @@ fn scheme_mistake(place: &str, word: &str) -> Failure {
         _ => ("", word),
     };
     if let Some(command) = command_for(word) {
-        return mistake(place, word, "it is no web server").hint(command);
+        return mistake(place, word, "it is not a web server").hint(command);
     }
     let rest = rest.trim_start_matches('/');
     let scheme_meant = nearest(&scheme.to_ascii_lowercase(), ["http", "https"]).unwrap_or("http");
@@ -273,8 +273,8 @@ mod tests {
         `http://localhost:99999/` is not the URL of a page: expected a port from 1 to 65535
         `http:///` is not the URL of a page: expected a host name or address, an IPv6 address in brackets
         `http://localhost/{env:A` is not the URL of a page: `{env:NAME}` is not closed
-        `postgres://[redacted]@localhost/shop` is not the URL of a page: it is no web server
-        `jdbc:mysql://localhost/shop?password=[redacted]` is not the URL of a page: it is no web server
+        `postgres://[redacted]@localhost/shop` is not the URL of a page: it is not a web server
+        `jdbc:mysql://localhost/shop?password=[redacted]` is not the URL of a page: it is not a web server
         ");
     }
 

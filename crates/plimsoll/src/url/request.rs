@@ -96,7 +96,7 @@ fn method(asked: Option<&str>, has_body: bool) -> Result<String, Failure> {
     match asked {
         "CONNECT" => Err(Failure::usage("`-X CONNECT` opens a tunnel, which cannot be measured")),
         "GET" | "HEAD" if has_body => {
-            let error = format!("`-X {asked}` has no body, and `-d` or `--data-file` gives one");
+            let error = format!("`-X {asked}` has no body, but `-d` or `--data-file` sets one");
             Err(Failure::usage(error)
                 .hint("omit `-X`, and the body is sent by POST; put values of a GET request into the query of the URL"))
         }
@@ -158,7 +158,7 @@ fn body(arguments: &UrlArguments) -> Result<Option<UrlBody>, Failure> {
         return Ok(Some(UrlBody::Value(value)));
     }
     if !credential_spans(data).is_empty() {
-        return Err(Failure::usage("the data of `-d` have a credential in clear, which others can see")
+        return Err(Failure::usage("the data of `-d` has a credential in clear, which others can see")
             .hint("put them into a file, `--data-file FILE`, or into an environment variable, `-d '{env:NAME}'`"));
     }
     Ok((!data.is_empty()).then(|| UrlBody::Data(data.clone())))
@@ -259,8 +259,8 @@ mod tests {
         `-H Authorization: …` has a credential in clear, which others can see
         `-H Cookie: …` has a credential in clear, which others can see
         `-H x: …` is given twice
-        the data of `-d` have a credential in clear, which others can see
-        `-X GET` has no body, and `-d` or `--data-file` gives one
+        the data of `-d` has a credential in clear, which others can see
+        `-X GET` has no body, but `-d` or `--data-file` sets one
         `-X post`: expected a method in capital letters
         `--data-file`: cannot read `/does/not/exist`: No such file or directory (os error 2)
         ");

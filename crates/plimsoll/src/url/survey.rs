@@ -98,7 +98,7 @@ impl SurveyedPage<'_> {
     fn compared(&self, comparison: ReplyComparison, first: &FetchedReply) -> Result<String, Failure> {
         let differ = |what: &str| {
             let error = format!("{} has replies of different {what}", self.request());
-            Failure::new(Exit::Testbed, error).hint("compare less of them: `--check status`")
+            Failure::new(Exit::Testbed, error).hint("relax the check: `--check status`")
         };
         match comparison {
             ReplyComparison::Status => Ok("\"any\"".to_owned()),
@@ -136,18 +136,18 @@ impl SurveyedPage<'_> {
         let failure = Failure::new(Exit::Testbed, format!("{} has status {status}", self.request()));
         let hint = match status {
             400 | 401 | 403 if reply.lacks_identity => {
-                "the server asks for a client certificate: `--cert FILE --key FILE` gives it one"
+                "the server asks for a client certificate: `--cert FILE --key FILE` provides one"
             }
             400 if !self.target.secure => {
                 "check the request; if the server uses TLS on this port, write `https://`"
             }
-            401 | 403 => "give it a credential: `-H 'Authorization: Bearer {env:TOKEN}'`",
+            401 | 403 => "send a credential: `-H 'Authorization: Bearer {env:TOKEN}'`",
             404 | 410 => {
                 "check the spelling of the path; to measure this reply on purpose, set `status` in a definition"
             }
             405 => "give the method that the page expects: `-X POST`",
             429 | 503 => {
-                "the server refuses or limits requests already; raise its limits, or wait until it is ready"
+                "the server already refuses or limits requests; raise its limits, or wait until it is ready"
             }
             500.. => "see the server's log; to measure this reply on purpose, set `status` in a definition",
             _ => "to measure this reply on purpose, set `status` in a definition (docs/definitions.md)",

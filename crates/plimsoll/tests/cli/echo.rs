@@ -252,7 +252,7 @@ fn what_belongs_to_another_family_is_refused() {
     let started = fixture.run(&["run", "echo", "--sut", "nginx"]);
     assert_eq!(started.code, Some(2), "{}", started.stderr);
     assert!(
-        started.stderr.contains("this benchmark loads echo servers, and Plimsoll starts none"),
+        started.stderr.contains("this benchmark loads echo servers, but Plimsoll starts none"),
         "{}",
         started.stderr
     );

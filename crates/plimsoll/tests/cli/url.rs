@@ -139,7 +139,7 @@ fn a_name_is_loaded_at_another_address() {
     assert_eq!((&hosts[0], &hosts[3]), (&with_port, &"shop.example".to_owned()), "{hosts:?}");
     dry(&["one-object", "--cert", "a.pem"])
         .expect(2)
-        .expect_stderr("`--cert` concerns a server that is already running");
+        .expect_stderr("`--cert` applies to a server that is already running");
 }
 
 /// Goal: a server at a Unix socket is loaded, its processes are watched, and the report says where it is.
@@ -325,7 +325,7 @@ fn mistakes_in_the_command_line_name_the_remedy() {
     let with_password = format!("http://me:s3cret@{authority}");
     for (words, error, hint) in [
         (&["htp://h/"][..], "expected `http://` or `https://`", "did you mean `http://h/`?"),
-        (&["postgres://localhost/shop"], "it is no web server", "plimsoll run orderentry --target"),
+        (&["postgres://localhost/shop"], "it is not a web server", "plimsoll run orderentry --target"),
         (&["access.log"], "expected a benchmark, found the file `access.log`", "--urls access.log"),
         (&["localhost:8080"], "expected a benchmark", "did you mean the URL `http://localhost:8080/`?"),
         (&["one-object", url], "`one-object` is not a URL", "plimsoll run one-object --target"),

@@ -435,7 +435,7 @@ mod tests {
         `report.published` is not valid: expected a date, found `9.9.96` (write `"1996-09-09"`, `"1996-09"` or `"1996"`)
         unknown key `placed` in `table`: not a key of a published report (did you mean `paced`?)
         `table.columns` is not valid: `by` names `client`, which is not a column
-        `table.rows` is not valid: rows 1 and 2 have the same key `10` (name the columns that tell rows apart in `key`; for what was measured twice add one, such as `run`)
+        `table.rows` is not valid: rows 1 and 2 have the same key `10` (name in `key` the columns that distinguish rows; for repeated measurements add one, such as `run`)
         `table.repeats` is not valid: there is no record or table `wed` (did you mean `web`?)
         `record.repeats` is not valid: `summary` has no column `reads`
         `table.columns.unit` is not valid: expected a unit, found `/sec`

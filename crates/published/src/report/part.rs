@@ -281,8 +281,8 @@ fn check_keys(table: &TomlTable, read: &PublishedTable) {
         let key = read.row_key(row);
         if let Some(first) = seen.get(&key) {
             let label = format!("rows {} and {} have the same key `{}`", first + 1, row + 1, key.join(", "));
-            let hint = "name the columns that tell rows apart in `key`; \
-                        for what was measured twice add one, such as `run`";
+            let hint = "name in `key` the columns that distinguish rows; for repeated measurements add one, \
+                such as `run`";
             table.reject("rows", ValueError::new(label).hint(hint));
         } else {
             seen.insert(key, row);

@@ -29,7 +29,7 @@ pub(crate) struct DataDirectory {
 pub enum DataDirectoryError {
     /// The directory is in memory.
     #[error(
-        "`{}` is in memory, and the data files of this server belong on a disk\n\
+        "`{}` is on tmpfs; the data files of this server must be on a disk\n\
          hint: choose a directory on a disk, such as `/var/tmp`", .0.display()
     )]
     InMemory(PathBuf),

@@ -178,7 +178,7 @@ fn servers_that_cannot_have_their_data_do_not_start() {
     let parent = on_disk();
     let scale = DataScale::new(100_000, 1).unwrap();
     let error = refused(OrderOptions { scale, ..options(parent.path()) }).to_string();
-    assert!(error.starts_with("the data need 16") && error.contains("hint: free some space"), "{error}");
+    assert!(error.starts_with("the data needs 16") && error.contains("hint: free some space"), "{error}");
     let stopped = refused(options(parent.path()));
     assert!(matches!(stopped, OrderServerError::Store(StoreError::Stopped)), "{stopped:?}");
     for folder in [memory.path(), parent.path()] {

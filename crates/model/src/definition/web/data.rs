@@ -54,7 +54,7 @@ pub(in crate::definition) fn read_data(mut table: TomlTable) -> Vec<DataDefiniti
 fn read_one(name: &str, mut table: TomlTable) -> Option<DataDefinition> {
     if !is_name(name) || name == EXTRACTED {
         let error = ValueError::new(format!("`{name}` cannot be the name of data"));
-        table.reject_all(error.hint("take letters, digits, `-` and `_`, and not `extract`"));
+        table.reject_all(error.hint("use letters, digits, `-` and `_`, but not `extract`"));
     }
     let file = table.required("file", line);
     let format = table.optional("format", choice);
@@ -64,7 +64,7 @@ fn read_one(name: &str, mut table: TomlTable) -> Option<DataDefinition> {
     let format = format.or_else(|| {
         let format = format_of(file.as_deref()?);
         if format.is_none() && table.value("format").is_none() {
-            let error = ValueError::new("the name of the file does not tell its format");
+            let error = ValueError::new("the file name does not reveal its format");
             table.reject("file", error.hint("add `format = \"csv\"` or `format = \"jsonl\"`"));
         }
         format

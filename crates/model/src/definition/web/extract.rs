@@ -20,7 +20,7 @@ pub(super) fn read_extracts(mut table: TomlTable) -> Vec<Extract> {
 fn read_one(name: &str, mut table: TomlTable) -> Option<Extract> {
     if !is_name(name) {
         let error = ValueError::new(format!("`{name}` cannot be the name of a value"));
-        table.reject_all(error.hint("take letters, digits, `-` and `_`"));
+        table.reject_all(error.hint("use letters, digits, `-` and `_`"));
     }
     let json = table.optional("json", json_pointer).map(ExtractSource::Json);
     let header = table.optional("header", header_name).map(ExtractSource::Header);

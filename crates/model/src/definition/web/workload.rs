@@ -167,7 +167,7 @@ fn check_names(tables: &[TomlTable], requests: &[Request]) {
     for (table, request) in tables.iter().zip(requests) {
         if known.insert(request.name.as_str(), ()).is_some() {
             let error = ValueError::new(format!("another request is called `{}`", request.name));
-            table.reject("name", error.hint("reports tell requests apart by their names"));
+            table.reject("name", error.hint("reports distinguish requests by their names"));
         }
     }
 }
