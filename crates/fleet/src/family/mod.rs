@@ -135,7 +135,7 @@ pub enum SetupError {
     #[error(transparent)]
     Store(#[from] StoreError),
     /// The server is of another family than the workload.
-    #[error("the workload is of the family `{0}`, and the server is not")]
+    #[error("the workload belongs to the family `{0}`, but the server does not")]
     OtherFamily(Family),
 }
 
