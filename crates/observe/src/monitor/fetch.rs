@@ -133,7 +133,7 @@ mod tests {
             (&["HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhe"][..], "3 bytes missing"),
             (&["HTTP/1.1 200 OK\r\nCont"][..], "before the response was complete"),
             (&["SSH-2.0-OpenSSH_9.2\r\n"][..], "version"),
-            (&[long][..], "longer than 100 bytes"),
+            (&[long][..], "exceeds 100 bytes"),
         ] {
             let error = check(pieces).0.unwrap_err();
             assert!(error.contains(said), "{pieces:?}: {error}");

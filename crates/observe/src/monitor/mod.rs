@@ -30,7 +30,7 @@ mod source;
 mod ssh;
 mod sut;
 
-pub use app_stats::{AppServerAddress, AppServerMonitor};
+pub use app_stats::{AppServerAddress, AppServerAddressError, AppServerMonitor};
 pub use fetch::PageUrl;
 pub use kernel::PROC_FILES;
 pub(crate) use kernel::Parse;

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::source::{Source, sources};
 
 /// The number of types `Result<_, String>` in the code of all crates: it may only fall.
-const STRING_ERRORS: usize = 146;
+const STRING_ERRORS: usize = 125;
 
 /// Returns the number of types `Result<_, String>` in the code of each library and program, by crate.
 fn string_errors(sources: &[Source]) -> BTreeMap<&str, usize> {
@@ -59,7 +59,10 @@ fn errors_that_are_texts_become_fewer() {
         n <= STRING_ERRORS,
         "{n} types `Result<_, String>`, at most {STRING_ERRORS} are allowed: give the new ones an error type; {found:?}"
     );
-    assert!(n == STRING_ERRORS, "only {n} types `Result<_, String>` are left: lower `STRING_ERRORS` to that; {found:?}");
+    assert!(
+        n == STRING_ERRORS,
+        "only {n} types `Result<_, String>` are left: lower `STRING_ERRORS` to that; {found:?}"
+    );
 }
 
 #[test]
