@@ -87,10 +87,12 @@ impl ReplyChange {
                  failures; {n} were \
                  taken for a change until then"
             ),
-            (false, true) => format!("{since}, but at rest they are as before: {n} of them changed with the load"),
-            (false, false) => format!(
-                "{since}; from then on only status, type and completeness are checked: {n} of them"
-            ),
+            (false, true) => {
+                format!("{since}, but at rest they are as before: {n} of them changed with the load")
+            }
+            (false, false) => {
+                format!("{since}; from then on only status, type and completeness are checked: {n} of them")
+            }
         }
     }
 }

@@ -272,8 +272,7 @@ fn start_server(
     let ServerChoice::Start(server, _) = &request.server else { return Ok(None) };
     family::check_room_for_data(&request.plan, &request.data_dir)?;
     for path in clean_stale(&request.work_dir) {
-        observer
-            .event(Event::Warning(format!("removed leftovers of a killed run: `{}`", path.display())));
+        observer.event(Event::Warning(format!("removed leftovers of a killed run: `{}`", path.display())));
     }
     let plan = &request.plan;
     let files = plan.file_set();

@@ -209,7 +209,10 @@ mod tests {
     #[test]
     fn incomplete_and_oversized_responses_are_errors() {
         check("", Err("the server closed the connection before the response was complete"));
-        check("HTTP/1.1 200 OK\r\nCont", Err("the server closed the connection before the response was complete"));
+        check(
+            "HTTP/1.1 200 OK\r\nCont",
+            Err("the server closed the connection before the response was complete"),
+        );
         check(
             "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhe",
             Err("connection closed before the end of the body, 3 bytes missing"),

@@ -442,7 +442,11 @@ impl fmt::Display for CatalogFault {
                 write!(f, "entry {index} of the {list} in the catalog has no usable name")
             }
             CatalogFault::PartOf { measure } => {
-                write!(f, "the measure `{}` of the catalog is not a part of another one", languages::escaped(measure))
+                write!(
+                    f,
+                    "the measure `{}` of the catalog is not a part of another one",
+                    languages::escaped(measure)
+                )
             }
             CatalogFault::Transferred => {
                 f.write_str("the catalog adds up measures that are not bytes, or one of them twice")
@@ -455,18 +459,12 @@ impl fmt::Display for CatalogFault {
             }
             CatalogFault::Shares => f.write_str("the shares of the kinds in the catalog do not add up"),
             CatalogFault::Band { band } => {
-                write!(
-                    f,
-                    "no figure can lie in the band `{}` of the catalog",
-                    languages::escaped(band)
-                )
+                write!(f, "no figure can lie in the band `{}` of the catalog", languages::escaped(band))
             }
             CatalogFault::Score => {
                 f.write_str("the score in the catalog cannot be computed from what it counts")
             }
-            CatalogFault::Sizing => {
-                f.write_str("no score can satisfy the sizing rule in the catalog")
-            }
+            CatalogFault::Sizing => f.write_str("no score can satisfy the sizing rule in the catalog"),
             CatalogFault::Word { word } => {
                 write!(f, "the catalog's word for `{word}` is not usable")
             }

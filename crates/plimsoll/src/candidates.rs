@@ -405,7 +405,8 @@ fn settle(
     match one.settings.iter().find(|chosen| chosen.setting.name == name) {
         Some(chosen) if !is_possible(chosen.value()) => {
             let speaks = possible.join("`, `");
-            let error = format!("{} speaks `{speaks}`, which contradicts `{name}={}`", one.title, chosen.value());
+            let error =
+                format!("{} speaks `{speaks}`, which contradicts `{name}={}`", one.title, chosen.value());
             Err(Failure::usage(error).hint(format!("leave `{name}` out: it follows from the server")))
         }
         Some(_) => Ok(()),

@@ -47,8 +47,7 @@ pub(crate) fn password_for(database: &ExternalDatabase) -> Result<Option<Databas
     };
     let text = read(&path).map_err(|why| {
         let error = format!("`{}` of `{PASSWORD_FILE}`: {why}", path.display());
-        Failure::usage(error)
-            .hint(format!("set `{PASSWORD}` instead, or `chmod 600 {}`", path.display()))
+        Failure::usage(error).hint(format!("set `{PASSWORD}` instead, or `chmod 600 {}`", path.display()))
     })?;
     Ok(password_in(&text, database))
 }

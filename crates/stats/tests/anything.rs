@@ -5,8 +5,8 @@ use proptest::num::f64::ANY;
 use proptest::prelude::*;
 use stats::{
     Amdahl, BetweenRuns, CurvePoint, Estimate, HypothesisFamily, LogRatio, MeasuredFigure, POWER, Repeats,
-    ScalingPoint, SteadyLimit, Usl, decide_significance, knee, saturation_point, speed_ups, standard_error, steadiness,
-    warm_up_cut,
+    ScalingPoint, SteadyLimit, Usl, decide_significance, knee, saturation_point, speed_ups, standard_error,
+    steadiness, warm_up_cut,
 };
 use units::Ratio;
 

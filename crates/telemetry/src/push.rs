@@ -157,7 +157,9 @@ mod tests {
         check(
             "200 OK",
             &body,
-            Err("the collector rejected some metrics: \\u{1b}[31mRED\\u{1b}]0;owned\\u{7}\\nerror: the run failed"),
+            Err(
+                "the collector rejected some metrics: \\u{1b}[31mRED\\u{1b}]0;owned\\u{7}\\nerror: the run failed",
+            ),
         );
         let long = "x".repeat(60_000);
         let body = format!(r#"{{"partialSuccess":{{"rejectedDataPoints":1,"errorMessage":"{long}"}}}}"#);

@@ -132,11 +132,8 @@ const REFUSED: Condition = at_least(Indicator::Refused, FAILED_MIN);
 const SERVED_OF_REFUSED_MIN: f64 = 0.8;
 
 /// The same, and the kernel did not refuse them in its place.
-const FLAT_WITHOUT_OVERFLOWS: &[Condition] = &[
-    CPUS_NOT_FULL,
-    RATE_FLAT,
-    below(Indicator::ListenOverflows, 1.0),
-];
+const FLAT_WITHOUT_OVERFLOWS: &[Condition] =
+    &[CPUS_NOT_FULL, RATE_FLAT, below(Indicator::ListenOverflows, 1.0)];
 
 /// The server's CPUs are not fully used, and something holds its rate back: a connection that is accepted a little
 /// late but served in time has met no limit.
@@ -144,19 +141,13 @@ const SLOW_WITHOUT_CPUS: &[Condition] = &[CPUS_NOT_FULL, RATE_BELOW_IDEAL];
 
 /// The same, and the server's own listeners dropped requests for connections: where they are seen, those of other
 /// listeners, and requests that were lost on their way, are no matter of its accept queue.
-const SLOW_WITH_DROPS: &[Condition] = &[
-    CPUS_NOT_FULL,
-    RATE_BELOW_IDEAL,
-    at_least(Indicator::ListenerDrops, 1.0),
-];
+const SLOW_WITH_DROPS: &[Condition] =
+    &[CPUS_NOT_FULL, RATE_BELOW_IDEAL, at_least(Indicator::ListenerDrops, 1.0)];
 
 /// The same, and the kernel counted an overflow: a listener that defers accepting until data arrive (`TCP_DEFER_ACCEPT`,
 /// as Apache's) counts the end of every handshake as dropped.
-const SLOW_WITH_OVERFLOWS: &[Condition] = &[
-    CPUS_NOT_FULL,
-    RATE_BELOW_IDEAL,
-    at_least(Indicator::ListenOverflows, 1.0),
-];
+const SLOW_WITH_OVERFLOWS: &[Condition] =
+    &[CPUS_NOT_FULL, RATE_BELOW_IDEAL, at_least(Indicator::ListenOverflows, 1.0)];
 
 /// The server's CPUs are not fully used, and the disks are busy with its own requests.
 const OWN_DISK_REQUESTS: &[Condition] = &[CPUS_NOT_FULL, at_least(Indicator::DiskRequestsPerOperation, 0.01)];
@@ -170,12 +161,8 @@ const SLOW_WITHOUT_DISKS: &[Condition] = &[RATE_BELOW_IDEAL, DISKS_NOT_BUSY];
 const SLOW_FOR_CPUS: &[Condition] = &[RATE_BELOW_IDEAL, DISKS_NOT_BUSY, at_least(Indicator::CpuDemand, 0.40)];
 
 /// Operations are not seen to wait for anything but CPUs.
-const NO_OTHER_WAITS: &[Condition] = &[
-    DISKS_NOT_BUSY,
-    NOT_HELD_BY_SERVICE,
-    NO_THREADS_AT_LOCK,
-    NO_SESSIONS_AT_LOCK,
-];
+const NO_OTHER_WAITS: &[Condition] =
+    &[DISKS_NOT_BUSY, NOT_HELD_BY_SERVICE, NO_THREADS_AT_LOCK, NO_SESSIONS_AT_LOCK];
 
 /// The CPUs that a process uses whose threads take turns at one. House rules: an interpreter that is always held leaves a tenth
 /// for the change of threads, and network and files are served without it.
@@ -262,34 +249,26 @@ const fn indirect(
 pub const CAUSES: &[Cause] = &[
     cause(Bottleneck::Generator, &[at_least(Indicator::GeneratorFault, 1.0)], &[]),
     // A limit on disk traffic that is used up is a limit whatever the traffic is for, pages that do not fit in memory included.
-    cause(Bottleneck::DiskOperations, &[at_least(Indicator::DiskOperationsOfShare, DISK_SHARE_USED_MIN)], NOT_CPU_BOUND),
-    cause(Bottleneck::DiskBandwidth, &[at_least(Indicator::DiskBytesOfShare, DISK_SHARE_USED_MIN)], NOT_CPU_BOUND),
+    cause(
+        Bottleneck::DiskOperations,
+        &[at_least(Indicator::DiskOperationsOfShare, DISK_SHARE_USED_MIN)],
+        NOT_CPU_BOUND,
+    ),
+    cause(
+        Bottleneck::DiskBandwidth,
+        &[at_least(Indicator::DiskBytesOfShare, DISK_SHARE_USED_MIN)],
+        NOT_CPU_BOUND,
+    ),
     // A lack of memory also shows as CPU time of the kernel and at the disks, so it is checked before these.
-    cause(
-        Bottleneck::Memory,
-        &[REFAULTS, at_least(Indicator::MemoryPressure, 0.10)],
-        &[],
-    ),
-    cause(
-        Bottleneck::Memory,
-        &[REFAULTS, at_least(Indicator::MemoryLimitHits, 1.0)],
-        &[],
-    ),
-    cause(
-        Bottleneck::Memory,
-        &[REFAULTS, at_least(Indicator::MemoryOfLimit, 0.95)],
-        &[],
-    ),
+    cause(Bottleneck::Memory, &[REFAULTS, at_least(Indicator::MemoryPressure, 0.10)], &[]),
+    cause(Bottleneck::Memory, &[REFAULTS, at_least(Indicator::MemoryLimitHits, 1.0)], &[]),
+    cause(Bottleneck::Memory, &[REFAULTS, at_least(Indicator::MemoryOfLimit, 0.95)], &[]),
     cause(Bottleneck::Memory, &[at_least(Indicator::MemoryPressure, 0.10)], NOT_CPU_BOUND),
     cause(Bottleneck::Processor, &[at_least(Indicator::ProcessorUse, CPUS_FULL_MIN)], &[]),
     // A quota that Plimsoll did not set is no part of its use, but the kernel counts the periods in which it ran out.
     cause(Bottleneck::Processor, &[at_least(Indicator::Throttled, 0.50)], SLOW_WITHOUT_DISKS),
     // CPUs that are full of other programs' work: the server's threads wait for one longer than they use one.
-    cause(
-        Bottleneck::Processor,
-        &[MACHINE_CPUS_FULL, THREADS_WAIT_FOR_CPUS],
-        SLOW_FOR_CPUS,
-    ),
+    cause(Bottleneck::Processor, &[MACHINE_CPUS_FULL, THREADS_WAIT_FOR_CPUS], SLOW_FOR_CPUS),
     // On such CPUs one user waits, too, so that the ideal rate tells nothing: of users who never think, it is enough that a
     // thread or their operations do nothing else, unless those are seen to wait for a service or a lock.
     cause(
@@ -302,16 +281,8 @@ pub const CAUSES: &[Cause] = &[
         ],
         NO_OTHER_WAITS,
     ),
-    cause(
-        Bottleneck::Processor,
-        &[CPUS_NEARLY_FULL, at_least(Indicator::CpuPressure, 0.20)],
-        DISKS_FREE,
-    ),
-    cause(
-        Bottleneck::Processor,
-        &[CPUS_NEARLY_FULL, at_least(Indicator::RunnablePerCpu, 1.0)],
-        DISKS_FREE,
-    ),
+    cause(Bottleneck::Processor, &[CPUS_NEARLY_FULL, at_least(Indicator::CpuPressure, 0.20)], DISKS_FREE),
+    cause(Bottleneck::Processor, &[CPUS_NEARLY_FULL, at_least(Indicator::RunnablePerCpu, 1.0)], DISKS_FREE),
     cause(Bottleneck::Processor, &[CPUS_NEARLY_FULL], SLOW_WITHOUT_DISKS),
     // Its CPUs are full, although a part of their time, as for the network, is not accounted to the server.
     cause(
@@ -392,10 +363,22 @@ pub const CAUSES: &[Cause] = &[
     ),
     cause(Bottleneck::RateLimit, &[REFUSED], FLAT_WITHOUT_CPUS),
     // What a server does to operations is more direct than what the others wait for.
-    cause(Bottleneck::BackEndConnections, &[at_least(Indicator::BackEndErrors, FAILED_MIN)], FLAT_WITHOUT_CPUS),
-    indirect(Bottleneck::ConnectionLimit, &[at_least(Indicator::ConnectionsCut, FAILED_MIN)], FLAT_WITHOUT_OVERFLOWS),
+    cause(
+        Bottleneck::BackEndConnections,
+        &[at_least(Indicator::BackEndErrors, FAILED_MIN)],
+        FLAT_WITHOUT_CPUS,
+    ),
+    indirect(
+        Bottleneck::ConnectionLimit,
+        &[at_least(Indicator::ConnectionsCut, FAILED_MIN)],
+        FLAT_WITHOUT_OVERFLOWS,
+    ),
     // Sessions of a database say what they wait for.
-    indirect(Bottleneck::Waiting, &[at_least(Indicator::SessionsAtLock, WAITING_FOR_LOCK_MIN)], VISIBLE_AND_FREE),
+    indirect(
+        Bottleneck::Waiting,
+        &[at_least(Indicator::SessionsAtLock, WAITING_FOR_LOCK_MIN)],
+        VISIBLE_AND_FREE,
+    ),
     // Workers that all wait for one lock are busy, but more of them would wait for it too.
     indirect(
         Bottleneck::Waiting,
@@ -443,24 +426,13 @@ pub const CAUSES: &[Cause] = &[
     cause(Bottleneck::ConnectionLimit, &[at_least(Indicator::AcceptedAtLimit, 2.0)], SLOW_WITHOUT_CPUS),
     indirect(Bottleneck::WorkerLimit, &[at_least(Indicator::AcceptQueue, 1.0)], SLOW_WITHOUT_CPUS),
     // Operations that each hold a connection to a service wait for it, unless a lock is seen to hold them.
-    indirect(
-        Bottleneck::Waiting,
-        &[HELD_BY_SERVICE, THREADS_AT_LOCK],
-        VISIBLE_AND_FREE,
-    ),
+    indirect(Bottleneck::Waiting, &[HELD_BY_SERVICE, THREADS_AT_LOCK], VISIBLE_AND_FREE),
     indirect(
         Bottleneck::DownstreamService,
-        &[
-            HELD_BY_SERVICE,
-            at_least(Indicator::ResponseUnexplained, UNEXPLAINED_AT_SERVICE_MIN),
-        ],
+        &[HELD_BY_SERVICE, at_least(Indicator::ResponseUnexplained, UNEXPLAINED_AT_SERVICE_MIN)],
         VISIBLE_AND_FREE,
     ),
-    indirect(
-        Bottleneck::DownstreamService,
-        &[HELD_BY_SERVICE, RATE_BELOW_IDEAL],
-        VISIBLE_AND_FREE,
-    ),
+    indirect(Bottleneck::DownstreamService, &[HELD_BY_SERVICE, RATE_BELOW_IDEAL], VISIBLE_AND_FREE),
     indirect(
         Bottleneck::ConnectionLimit,
         &[at_least(Indicator::PoolAtLimit, 1.0), RATE_BELOW_IDEAL],

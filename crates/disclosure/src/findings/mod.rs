@@ -265,9 +265,9 @@ pub fn finding_hint(finding: &Finding) -> Option<&'static str> {
         Finding::ThinkTime { .. } => Some("the generator was late, or the steady phase is short"),
         Finding::InteractiveLaw { .. } => Some("users did not think as long as defined"),
         Finding::SizingCeiling(_) => Some("users did not pause as long as defined"),
-        Finding::SizingFloor(_) => Some(
-            "the server cannot sustain this many users; reduce the load and the data scale together",
-        ),
+        Finding::SizingFloor(_) => {
+            Some("the server cannot sustain this many users; reduce the load and the data scale together")
+        }
         Finding::Schedule { .. } => Some(
             "the generator lost or repeated operations; repeat the run, and report this if it happens again",
         ),

@@ -287,7 +287,9 @@ pub(crate) fn describe(failure: &OperationFailure, message: Option<&str>) -> Str
                 let name = languages::foreign_text(name);
                 format!("the database asks for authentication by `{name}`, which Plimsoll does not support")
             }
-            None => "the database asks for an authentication method that Plimsoll does not support".to_owned(),
+            None => {
+                "the database asks for an authentication method that Plimsoll does not support".to_owned()
+            }
         },
         Outcome::MalformedHead if detail == NOT_MARIADB => {
             "the server speaks MariaDB's protocol, but is not MariaDB".to_owned()

@@ -63,9 +63,7 @@ pub enum WebSetupError {
     #[error(transparent)]
     Secret(#[from] MissingSecret),
     /// The values of data are not there.
-    #[error(
-        "data `{0}` has no values\nhint: its file is named in the definition and read when a run begins"
-    )]
+    #[error("data `{0}` has no values\nhint: its file is named in the definition and read when a run begins")]
     Data(String),
     /// The target's scheme and the plan's protocol contradict each other.
     #[error("target `{target}` {}", match secure {

@@ -170,7 +170,11 @@ fn peers_that_are_no_database_are_named_as_such() {
             vec![packet(0, b"\xff\x10\x04Too many connections")],
             "SQLSTATE 08004: Too many connections (1040)",
         ),
-        ("an unknown plugin", vec![hello(), switch(2, b"dialog")], "by `dialog`, which Plimsoll does not support"),
+        (
+            "an unknown plugin",
+            vec![hello(), switch(2, b"dialog")],
+            "by `dialog`, which Plimsoll does not support",
+        ),
         (
             "a plugin for the password in clear",
             vec![hello(), switch(2, b"mysql_clear_password")],

@@ -157,7 +157,8 @@ fn peers_that_are_no_database_are_named_as_such() {
         [("method 99", method(99)), ("GSSAPI", method(7)), ("OTHER", message(b'R', b"\0\0\0\x0aOTHER\0\0"))]
     {
         let found = refusal(serve(vec![first], PATIENCE));
-        let expected = format!("the database asks for authentication by `{name}`, which Plimsoll does not support");
+        let expected =
+            format!("the database asks for authentication by `{name}`, which Plimsoll does not support");
         assert!(found.ends_with(&expected), "{found}");
     }
 }

@@ -313,10 +313,7 @@ fn encryption(key: &str, value: &str) -> Result<UrlEncryption, DatabaseUrlError>
             format!("`{key}={value}` would not verify the name of the server"),
             "`verify-full` verifies it too; `require` accepts any certificate, and the result notes it",
         ),
-        None => mistake(
-            format!("unknown value of `{key}`"),
-            "write `require` or `verify-full`",
-        ),
+        None => mistake(format!("unknown value of `{key}`"), "write `require` or `verify-full`"),
     }
 }
 

@@ -49,8 +49,9 @@ pub(super) fn target(value: &DeValue) -> Result<String, ValueError> {
     }
     // A text before `@` may be a password, so the error does not repeat the URL.
     match rest.split_once('@') {
-        Some((user, _)) if user.contains(':') => Err(ValueError::new("a definition has no password")
-            .hint("set it by `PGPASSWORD`, `~/.pgpass` or the file in `PGPASSFILE`, for MariaDB by `MYSQL_PWD`")),
+        Some((user, _)) if user.contains(':') => Err(ValueError::new("a definition has no password").hint(
+            "set it by `PGPASSWORD`, `~/.pgpass` or the file in `PGPASSFILE`, for MariaDB by `MYSQL_PWD`",
+        )),
         _ => Ok(written),
     }
 }

@@ -142,10 +142,7 @@ pub(super) const SETTINGS: &[Setting] = &[
         about: "process in which the database runs",
         kind: SettingKind::Choice(&[
             SettingChoice::new("server", "A process of its own, behind a socket"),
-            SettingChoice::new(
-                "embedded",
-                "The load generator's, with SQLite: calls instead of requests",
-            ),
+            SettingChoice::new("embedded", "The load generator's, with SQLite: calls instead of requests"),
         ]),
         // A definition does not say which server is loaded.
         key: DefinitionKey::None,

@@ -14,10 +14,7 @@ pub(super) const SETTINGS: &[Setting] = &[
         title: "writes",
         about: "whether statements may change the database",
         kind: SettingKind::Choice(&[
-            SettingChoice::new(
-                REFUSED,
-                "No: sessions are read-only, and the server refuses changes",
-            ),
+            SettingChoice::new(REFUSED, "No: sessions are read-only, and the server refuses changes"),
             SettingChoice::new(ALLOWED, "Yes; Plimsoll restores nothing"),
         ]),
         // Whoever runs a definition says so, and not whoever has written it.

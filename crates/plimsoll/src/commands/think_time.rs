@@ -132,8 +132,7 @@ fn capacity(
     let point = results.analysis.load_points.first();
     let measured = point.and_then(|point| Some((point.rate, point.response.mean?)));
     let Some((rate, response)) = measured.filter(|(rate, _)| 0.0 < *rate) else {
-        let error =
-            format!("{} completed no transaction in the think-time trial", candidate.title);
+        let error = format!("{} completed no transaction in the think-time trial", candidate.title);
         return Err(
             Failure::new(Exit::Testbed, error).hint("find the cause with `--set pacing=flat --quick`")
         );

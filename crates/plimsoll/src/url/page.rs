@@ -83,8 +83,9 @@ fn parse(word: &str, place: &str) -> Result<PageUrl, Failure> {
     let query = path.find('?').map_or("", |at| &path[at..]);
     if !credential_spans(query).is_empty() {
         let error = format!("{place}`{}` has a credential in clear, which others can see", shown(word));
-        return Err(Failure::usage(error)
-            .hint("put it into an environment variable and write `{env:NAME}` instead"));
+        return Err(
+            Failure::usage(error).hint("put it into an environment variable and write `{env:NAME}` instead")
+        );
     }
     Ok(PageUrl { target, path, values: url.values })
 }

@@ -158,8 +158,9 @@ fn body(arguments: &UrlArguments) -> Result<Option<UrlBody>, Failure> {
         return Ok(Some(UrlBody::Value(value)));
     }
     if !credential_spans(data).is_empty() {
-        return Err(Failure::usage("the data of `-d` has a credential in clear, which others can see")
-            .hint("put them into a file, `--data-file FILE`, or into an environment variable, `-d '{env:NAME}'`"));
+        return Err(Failure::usage("the data of `-d` has a credential in clear, which others can see").hint(
+            "put them into a file, `--data-file FILE`, or into an environment variable, `-d '{env:NAME}'`",
+        ));
     }
     Ok((!data.is_empty()).then(|| UrlBody::Data(data.clone())))
 }

@@ -35,7 +35,9 @@ fn declares(source: &Source, name: &str) -> bool {
 fn lost_names(document: &str, sources: &[Source]) -> Vec<String> {
     let mut lost = Vec::new();
     for cells in rows(document) {
-        let Some(file) = quoted_in(cells[0]).first().copied().filter(|file| file.ends_with(".rs")) else { continue };
+        let Some(file) = quoted_in(cells[0]).first().copied().filter(|file| file.ends_with(".rs")) else {
+            continue;
+        };
         let path = format!("crates/{file}");
         let Some(source) = sources.iter().find(|source| source.path == path) else {
             lost.push(file.to_owned());
@@ -100,7 +102,10 @@ fn files_and_names_in_tables_of_code_exist() {
 #[test]
 fn the_map_of_the_architecture_is_short() {
     let n_bytes = fs::read(root().join("ARCHITECTURE.md")).unwrap().len();
-    assert!(n_bytes <= MAP_BYTES_MAX, "ARCHITECTURE.md has {n_bytes} bytes, at most {MAP_BYTES_MAX} are allowed");
+    assert!(
+        n_bytes <= MAP_BYTES_MAX,
+        "ARCHITECTURE.md has {n_bytes} bytes, at most {MAP_BYTES_MAX} are allowed"
+    );
 }
 
 #[test]
