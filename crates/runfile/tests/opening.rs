@@ -116,7 +116,7 @@ fn a_score_or_a_word_that_cannot_be_is_damage() {
     );
     assert_eq!(
         refused(|catalog| catalog.words.user.many = "\u{1b}[2J".to_owned()),
-        "`FILE` is damaged: plan: the catalog's word for `user` is none that can be used"
+        "`FILE` is damaged: plan: the catalog's word for `user` is not usable"
     );
 }
 

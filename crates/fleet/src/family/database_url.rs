@@ -418,7 +418,7 @@ mod tests {
     #[test]
     fn other_targets_are_refused_with_a_reason_and_a_remedy() {
         let notation = "write `postgres://USER@HOST:PORT/DATABASE`";
-        let password = "it comes from `PGPASSWORD`, `~/.pgpass`";
+        let password = "set it by `PGPASSWORD`, `~/.pgpass`";
         for (text, reason, remedy) in [
             ("127.0.0.1:5432", "expected the URL of a database", notation),
             ("orders://127.0.0.1:1", "expected the URL of a database", notation),
@@ -428,13 +428,13 @@ mod tests {
             ("postgres://me:se@cret@a/shop", "a target has no password", password),
             ("postgres://me@a/shop?password=secret", "a target has no password", password),
             ("postgres://me%4@a/shop", "`%` needs two hexadecimal digits in the user", "`%25`"),
-            ("postgres://me@a/shop%00", "the database has characters that are no text", notation),
+            ("postgres://me@a/shop%00", "the database is not printable text", notation),
             (
                 "postgres://me@a/shop?sslmode=verify-ca",
                 "`sslmode=verify-ca` would not verify the name",
                 "`require`",
             ),
-            ("postgres://me@a/shop?sslmode=yes", "does not know this value of `sslmode`", "`require`"),
+            ("postgres://me@a/shop?sslmode=yes", "unknown value of `sslmode`", "`require`"),
             ("postgres://me@a/shop?sslrootcert=x", "`sslrootcert` is not part of a target", "`--ca FILE`"),
             ("postgres://me@a/shop?connect_timeout=5", "`connect_timeout` is not part", "`time-limit`"),
             ("postgres://me@a/shop?options=-c%20x", "`options` is not part", "`ALTER ROLE"),

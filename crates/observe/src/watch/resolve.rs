@@ -356,7 +356,7 @@ mod tests {
     fn missing_processes_are_reported_with_a_remedy() {
         assert!(problem("unit=no-such-unit").contains("hint: `systemctl status no-such-unit.service`"));
         let container = problem("container=ffffffffffff");
-        assert!(container.contains("hint: ") && container.contains("root alone"), "{container}");
+        assert!(container.contains("hint: ") && container.contains("only root"), "{container}");
         assert!(problem("cgroup=/no/such/group").contains("hint: `/proc/PID/cgroup`"));
         let elsewhere = Sought::Target("192.0.2.7:80".parse().unwrap()).find().unwrap_err().to_string();
         assert_eq!(elsewhere, "watched processes `port=80`: 192.0.2.7 is not an address of this machine");
