@@ -29,7 +29,12 @@ const VERSION: u64 = 5;
 /// Writes all fields without a column of their own; equal records give equal bytes.
 pub(crate) fn encode_interval(record: &IntervalRecord) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(2048);
-    let into = &mut bytes;
+    put_interval(record, &mut bytes);
+    bytes
+}
+
+/// Appends them, with their version.
+pub(super) fn put_interval(record: &IntervalRecord, into: &mut Vec<u8>) {
     put(VERSION, into);
     put_flow(&record.flow, into);
     put(record.kinds.len() as u64, into);
@@ -46,7 +51,6 @@ pub(crate) fn encode_interval(record: &IntervalRecord) -> Vec<u8> {
     }
     put_health(&record.health, into);
     put_sut(record.sut.as_ref(), into);
-    bytes
 }
 
 /// Reads a record back. Any bytes are safe to pass.
@@ -56,7 +60,23 @@ pub(crate) fn decode_interval(
     bytes: &[u8],
 ) -> Result<IntervalRecord, CodecError> {
     let mut from = ByteReader::new(bytes, VERSION)?;
-    let record = IntervalRecord {
+    let record = read_fields(key, index, &mut from)?;
+    from.finish()?;
+    Ok(record)
+}
+
+/// Reads what [`put_interval`] appends.
+pub(super) fn read_interval(
+    key: &RecordKey,
+    index: u32,
+    from: &mut ByteReader,
+) -> Result<IntervalRecord, CodecError> {
+    from.version(VERSION)?;
+    read_fields(key, index, from)
+}
+
+fn read_fields(key: &RecordKey, index: u32, from: &mut ByteReader) -> Result<IntervalRecord, CodecError> {
+    Ok(IntervalRecord {
         load_point: key.load_point,
         agent: key.agent,
         thread: None,
@@ -64,19 +84,17 @@ pub(crate) fn decode_interval(
         phase: key.phase,
         start: key.start,
         end: key.end,
-        flow: flow(&mut from)?,
-        kinds: list(&mut from, kind)?,
-        units: list(&mut from, |from| Ok(UnitTotals { ok: from.u64()?, failed: from.u64()? }))?,
-        pauses: list(&mut from, |from| moments(0, from))?,
+        flow: flow(from)?,
+        kinds: list(from, kind)?,
+        units: list(from, |from| Ok(UnitTotals { ok: from.u64()?, failed: from.u64()? }))?,
+        pauses: list(from, |from| moments(0, from))?,
         response: from.histogram()?,
         service: from.histogram()?,
         lateness: from.histogram()?,
         health: Health { threads: from.u32()?, cpu: Nanos(from.u64()?), run_queue: Nanos(from.u64()?) },
-        sut: sut(&mut from)?,
+        sut: sut(from)?,
         detail: None,
-    };
-    from.finish()?;
-    Ok(record)
+    })
 }
 
 fn list<T>(

@@ -139,12 +139,25 @@ proptest! {
     }
 
     #[test]
+    fn records_come_back_from_the_wire_unchanged(
+        record in interval(),
+        detail in prop::option::of(detail()),
+        thread: Option<u32>,
+        cut in any::<prop::sample::Index>(),
+    ) {
+        let record = IntervalRecord { thread, detail: detail.map(|detail| detail.detail), ..record };
+        let bytes = wire::encode(&record);
+        prop_assert!(wire::decode(&bytes[..cut.index(bytes.len())]).is_err());
+        prop_assert_eq!(wire::decode(&bytes), Ok(record));
+    }
+
+    #[test]
     fn any_bytes_are_refused_or_read(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
-        let versioned = [&[2], bytes.as_slice()].concat();
-        for bytes in [&bytes, &versioned] {
-            let _ = decode_interval(&KEY, 0, bytes);
-            let _ = decode_detail(&KEY, bytes);
-        }
+        let _ = decode_interval(&KEY, 0, &[&[5], bytes.as_slice()].concat());
+        let _ = decode_detail(&KEY, &[&[3], bytes.as_slice()].concat());
+        let of_any_second = [1, 0, 0, 0, 0, 2, 0, 1, 5];
+        let _ = wire::decode(&[&of_any_second, bytes.as_slice()].concat());
+        let _ = wire::decode(&bytes);
     }
 
     /// A truncated record is never accepted, nor is one with trailing bytes.
