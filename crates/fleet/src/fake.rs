@@ -259,11 +259,11 @@ impl Laboratory for FakeLab {
                 self.add(&format!("collect: asked to stop after {n} intervals"));
                 return Ok(Counts::default());
             }
-            collector.interval(record);
+            collector.interval(&record);
             n += 1;
             match self.trouble {
                 Some(Trouble::Dies(index, after)) if (index, after) == (point.index, n) => {
-                    collector.died(died().into());
+                    collector.failed(died().into());
                 }
                 Some(Trouble::Interrupt(index, after)) if (index, after) == (point.index, n) => {
                     self.asked.store(true, Ordering::Relaxed);

@@ -6,8 +6,8 @@
 //! is told to an [`Observer`].
 //!
 //! From top to bottom: `run` (turns), `session` (one run), `order` (of its load points), `laboratory` (the seam to
-//! machines), `local` (this machine), `load` (the load side, a `thread` for each load CPU), `collect` and `watch` (what
-//! comes of it), `family` (what differs between protocol families). `transcripts` holds the order of events against a
+//! machines), `local` (this machine), `load` (the load side, a `thread` for each load CPU), `collect`, `seconds` and `watch`
+//! (what comes of it), `family` (what differs between protocol families). `transcripts` holds the order of events against a
 //! laboratory that only writes down what it is asked for.
 
 mod addresses;
@@ -28,6 +28,7 @@ mod order;
 mod record;
 mod request;
 mod run;
+mod seconds;
 mod session;
 mod stop;
 mod thread;
@@ -53,4 +54,5 @@ pub use load::LoadError;
 pub use memory_limit::NoMemoryLimit;
 pub use request::{Monitoring, RunRequest, ServerChoice};
 pub use run::run;
+pub use seconds::CollectError;
 pub use verify::{VerifyError, WrongObject};

@@ -9,7 +9,7 @@ use std::thread::{JoinHandle, sleep};
 use std::time::Duration;
 
 use engine::{OpenedSessions, PointSetup, StopRequest};
-use model::{Assignment, LoadPoint, Plan, partition};
+use model::{Assignment, LoadPoint, Plan, RecordSource, partition};
 use testbed::pin_current_thread;
 use thiserror::Error;
 use tokio::sync::oneshot;
@@ -17,7 +17,8 @@ use units::{Clock, Nanos, RealClock};
 
 use crate::counts::Counts;
 use crate::family::{ResolvedTarget, SetupError};
-use crate::thread::{Message, Outbox, ThreadFailure, ThreadStart, ThreadWork};
+use crate::seconds::CollectError;
+use crate::thread::{Message, Outbox, SpareRecords, ThreadFailure, ThreadStart, ThreadWork};
 
 /// Time between the decision to start and the start: for users to be made ready.
 const LEAD: Nanos = Nanos::from_millis(50);
@@ -48,10 +49,16 @@ pub enum LoadError {
     /// The load side cannot be set up for the workload.
     #[error(transparent)]
     Setup(#[from] SetupError),
+    /// A part of the load side has sent a record that does not belong to those of others.
+    #[error(transparent)]
+    Collect(#[from] CollectError),
 }
 
-/// The load side of a run. For each load point it is called in this order: `prepare`, `go`, `collect`.
+/// The load side of a run. For each load point it is called in this order: `prepare`, `go`, `take_spares`, `collect`.
 pub(crate) trait LoadSide {
+    /// Lists the senders of records: each sends one for every interval.
+    fn sources(&self) -> Vec<RecordSource>;
+
     /// Makes ready for a load point: returns when the sessions of all users are open, or could not be opened. All that
     /// is recorded will be sent to `records`.
     ///
@@ -67,6 +74,12 @@ pub(crate) trait LoadSide {
 
     /// Begins the load point that was prepared; returns its start on the clock of the run.
     fn go(&mut self) -> Nanos;
+
+    /// Hands out the ways by which emptied records come back at the load point that was prepared; none where records come
+    /// from other machines.
+    fn take_spares(&mut self) -> SpareRecords {
+        SpareRecords::default()
+    }
 
     /// Waits until the load point is over, or `stop` is requested and obeyed. Returns what the family counted beside the
     /// records.
@@ -85,6 +98,8 @@ pub(crate) struct LoadThreads {
     threads: Vec<JoinHandle<Result<Counts, LoadError>>>,
     /// The channels by which each of them learns of the start.
     starts: Vec<oneshot::Sender<Nanos>>,
+    /// The ways by which their records come back to them.
+    spares: SpareRecords,
     /// Number of users, or of slots for operations in flight.
     n_users: u32,
     /// Ends the load point early.
@@ -94,8 +109,15 @@ pub(crate) struct LoadThreads {
 impl LoadThreads {
     /// Creates the load side for a plan.
     pub(crate) fn new(plan: Arc<Plan>, clock: RealClock) -> LoadThreads {
-        let (threads, starts, stop) = (Vec::new(), Vec::new(), Arc::default());
-        LoadThreads { plan, clock, threads, starts, n_users: 0, stop }
+        LoadThreads {
+            plan,
+            clock,
+            threads: Vec::new(),
+            starts: Vec::new(),
+            spares: SpareRecords::default(),
+            n_users: 0,
+            stop: Arc::default(),
+        }
     }
 
     /// Waits until all threads are ready, or one has failed.
@@ -140,6 +162,11 @@ impl LoadThreads {
 }
 
 impl LoadSide for LoadThreads {
+    fn sources(&self) -> Vec<RecordSource> {
+        let threads = 0..self.plan.load_threads;
+        threads.map(|thread| RecordSource { agent: AGENT, thread: Some(thread) }).collect()
+    }
+
     fn prepare(
         &mut self,
         target: &ResolvedTarget,
@@ -149,6 +176,7 @@ impl LoadSide for LoadThreads {
     ) -> Result<OpenedSessions, LoadError> {
         let (report, ready) = channel();
         self.stop = Arc::default();
+        self.spares = SpareRecords::default();
         self.n_users = point.load.in_flight_max();
         for assignment in partition(point.index, point.load, self.plan.load_threads) {
             let (start, origin) = oneshot::channel();
@@ -160,7 +188,7 @@ impl LoadSide for LoadThreads {
                 clock: self.clock,
                 start: ThreadStart { ready: report.clone(), origin, began: Arc::default() },
                 stop: Arc::clone(&self.stop),
-                outbox: Outbox::new(records.clone()),
+                outbox: Outbox::new(records.clone(), &mut self.spares),
             };
             self.starts.push(start);
             self.threads.push(std::thread::spawn(move || thread.run()));
@@ -181,6 +209,10 @@ impl LoadSide for LoadThreads {
             let _ = start.send(origin);
         }
         origin
+    }
+
+    fn take_spares(&mut self) -> SpareRecords {
+        take(&mut self.spares)
     }
 
     fn collect(&mut self, stop: &impl StopRequest) -> Result<Counts, LoadError> {

@@ -49,10 +49,16 @@ pub(crate) struct LocalLab {
     has_golden: bool,
     golden_check: Option<GoldenCheck>,
     load: LoadThreads,
-    /// The channel by which the load side sends what it records of the load point that was prepared.
-    messages: Option<(Sender<Message>, Receiver<Message>)>,
+    prepared: Option<PreparedPoint>,
     /// The start of the load point that has begun, on the clock of the run.
     origin: Nanos,
+}
+
+/// A load point that was prepared, and the channel by which the load side sends what it records of it.
+struct PreparedPoint {
+    index: u32,
+    sender: Sender<Message>,
+    messages: Receiver<Message>,
 }
 
 impl LocalLab {
@@ -89,8 +95,8 @@ impl LocalLab {
             of_server.into_iter().chain(address_remark(&request.server, &target)).collect();
         remarks.iter().for_each(|remark| observer.event(Event::Warning(remark.clone())));
         let plan = Arc::new(plan);
-        let load = LoadThreads::new(Arc::clone(&plan), clock);
         Ok(LocalLab {
+            load: LoadThreads::new(Arc::clone(&plan), clock),
             plan,
             limits,
             clock,
@@ -101,8 +107,7 @@ impl LocalLab {
             has_golden: has_golden(request, sut.as_ref()),
             golden_check: None,
             sut,
-            load,
-            messages: None,
+            prepared: None,
             origin: Nanos::ZERO,
         })
     }
@@ -227,9 +232,9 @@ impl Laboratory for LocalLab {
     }
 
     fn prepare(&mut self, point: LoadPoint, stop: &AtomicBool) -> Result<OpenedSessions, FleetError> {
-        let (sender, receiver) = channel();
+        let (sender, messages) = channel();
         let sessions = self.load.prepare(&self.target, point, sender.clone(), stop)?;
-        self.messages = Some((sender, receiver));
+        self.prepared = Some(PreparedPoint { index: point.index, sender, messages });
         Ok(sessions)
     }
 
@@ -242,8 +247,10 @@ impl Laboratory for LocalLab {
         collector: &mut (dyn Collector + Send),
         stop: &StopSwitch<'_>,
     ) -> Result<Counts, FleetError> {
-        let (sender, messages) = self.messages.take().expect("a load point is prepared before it begins");
-        let begun = BegunPoint { plan: &self.plan, clock: self.clock, origin: self.origin, messages, sender };
+        let prepared = self.prepared.take().expect("a load point is prepared before it begins");
+        let PreparedPoint { index, sender, messages } = prepared;
+        let begun =
+            BegunPoint { plan: &self.plan, index, clock: self.clock, origin: self.origin, messages, sender };
         let Watchers { all, meter, .. } = &mut self.watchers;
         let server = WatchedServer { sut: self.sut.as_mut(), meter: meter.as_mut() };
         let counts = collect_load_point(begun, &mut self.load, all, server, collector, stop)?;

@@ -59,6 +59,7 @@ pub use limit::{
 };
 pub use load::{Arrivals, Load, LoadPoint};
 pub use make_plan::{Problem, make_plan};
+pub use merge::{MergeError, MergeFault};
 pub use notes::{NOTES_FORMAT, Notes, notes_schema};
 pub use operation::{CODES_MAX, Kinded, MEASURES_MAX, MeasuredValues, Outcome, Reply, WebRequest};
 pub use overrides::{DEFAULT_SEED, Overrides};
@@ -73,8 +74,8 @@ pub use price_list::{
     price_list_schema,
 };
 pub use record::{
-    Detail, DetailRecord, Ending, Example, FailureCodes, Flow, Health, IntervalRecord, KindTotals, SutUse,
-    UnitTotals,
+    Detail, DetailRecord, Ending, Example, FailureCodes, Flow, Health, IntervalRecord, KindTotals,
+    RecordSource, SutUse, UnitTotals,
 };
 pub use resource::{Machine, MachineRole, Reading, ResourceRecord, Series};
 pub use schedule::{POISSON_LANES, POISSON_USERS_MAX, Schedule, SliceSchedule};

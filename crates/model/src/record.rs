@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
+use std::fmt;
 
 use stats::{Histogram, Moments};
 use units::Nanos;
@@ -49,6 +50,15 @@ pub struct IntervalRecord {
     pub sut: Option<SutUse>,
     /// The bulky part of the record; `None` where it is elsewhere, as in run files.
     pub detail: Option<Detail>,
+}
+
+/// The load thread, or the load agent as a whole, that a record comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct RecordSource {
+    /// Index of the load agent.
+    pub agent: u32,
+    /// Index of the agent's load thread; `None`: all of them.
+    pub thread: Option<u32>,
 }
 
 /// The flow of operations in an interval: counts of those started, ended and waiting.
@@ -198,6 +208,13 @@ pub struct DetailRecord {
     pub detail: Detail,
 }
 
+impl fmt::Display for RecordSource {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "load agent {}", self.agent)?;
+        self.thread.map_or(Ok(()), |thread| write!(f, ", load thread {thread}"))
+    }
+}
+
 impl IntervalRecord {
     /// Makes the record of an interval without length in which nothing happened on any thread, of no kinds and without
     /// detail; allocates nothing.
@@ -223,6 +240,11 @@ impl IntervalRecord {
         }
     }
 
+    /// Returns the load thread, or the load agent as a whole, that the record comes from.
+    pub fn source(&self) -> RecordSource {
+        RecordSource { agent: self.agent, thread: self.thread }
+    }
+
     /// Empties the record for another interval; what it has allocated stays.
     pub fn clear(&mut self) {
         self.flow = Flow::default();
@@ -236,6 +258,25 @@ impl IntervalRecord {
         self.sut = None;
         self.detail.iter_mut().for_each(Detail::clear);
     }
+}
+
+impl Flow {
+    /// Returns both sides of the first invariant: what was due, and what became of it.
+    pub fn due_sides(&self) -> [u128; 2] {
+        let taken = [self.started, self.skipped, self.waiting_at_end];
+        [sum(&[self.waiting_at_start, self.due]), sum(&taken)]
+    }
+
+    /// Returns both sides of the second invariant: what was in flight, and what became of it.
+    pub fn started_sides(&self) -> [u128; 2] {
+        let ended = [self.ok, self.failed, self.timed_out, self.abandoned, self.in_flight_at_end];
+        [sum(&[self.in_flight_at_start, self.started]), sum(&ended)]
+    }
+}
+
+/// Adds counts, of which any are safe to add.
+fn sum(counts: &[u64]) -> u128 {
+    counts.iter().map(|count| u128::from(*count)).sum()
 }
 
 impl KindTotals {

@@ -230,7 +230,8 @@ impl From<FleetError> for Failure {
                 .hint("free some of the disk, or take less data: `--set warehouses=10`, `--set divisor=100`"),
             // The message has its hint where there is a remedy.
             FleetError::EmbeddedData(_) => failure(Exit::Testbed),
-            FleetError::Load(LoadError::Panicked) => failure(Exit::Internal),
+            // All load threads are in this process.
+            FleetError::Load(LoadError::Panicked | LoadError::Collect(_)) => failure(Exit::Internal),
             FleetError::Search(_)
             | FleetError::Processes(_)
             | FleetError::Verify(VerifyError::Setup(_))

@@ -365,13 +365,11 @@ fn add_detail(
     let record = encode_detail(detail);
     let row = DetailRow { key, first_interval: interval, last_interval: interval, record };
     let row = row.insert(None, transaction)?;
-    match open {
-        Some(mut batch) if batch.accepts(&key, interval) => {
-            batch.add(&key, detail, interval, row);
+    if let Some(mut batch) = open {
+        if batch.add(&key, detail, interval, row) {
             return Ok(batch);
         }
-        Some(batch) => join(transaction, &batch)?,
-        None => {}
+        join(transaction, &batch)?;
     }
     Ok(DetailBatch::new(key, detail.clone(), interval, row))
 }

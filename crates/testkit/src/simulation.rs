@@ -317,7 +317,7 @@ impl IntervalMerger {
         let index = record.index;
         let whole = match self.open.remove(&index) {
             Some((n, mut merged)) => {
-                merged.merge(&record);
+                merged.merge(&record).expect("simulated shares of an interval agree");
                 (n + 1, merged)
             }
             None => (1, IntervalRecord { thread: None, ..record }),

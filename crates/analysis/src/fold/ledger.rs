@@ -137,20 +137,14 @@ impl Ledger {
 
 /// Returns the first of the flow's laws that does not hold.
 fn flow_fault(flow: &Flow, before: Flow) -> Option<FlowFault> {
-    let sum = |parts: &[u64]| parts.iter().map(|part| u128::from(*part)).sum::<u128>();
-    let ended = [flow.ok, flow.failed, flow.timed_out, flow.abandoned, flow.in_flight_at_end];
     let laws = [
-        (
-            FlowLaw::Due,
-            sum(&[flow.waiting_at_start, flow.due]),
-            sum(&[flow.started, flow.skipped, flow.waiting_at_end]),
-        ),
-        (FlowLaw::Started, sum(&[flow.in_flight_at_start, flow.started]), sum(&ended)),
-        (FlowLaw::Waiting, sum(&[flow.waiting_at_start]), sum(&[before.waiting_at_end])),
-        (FlowLaw::InFlight, sum(&[flow.in_flight_at_start]), sum(&[before.in_flight_at_end])),
+        (FlowLaw::Due, flow.due_sides()),
+        (FlowLaw::Started, flow.started_sides()),
+        (FlowLaw::Waiting, [flow.waiting_at_start, before.waiting_at_end].map(u128::from)),
+        (FlowLaw::InFlight, [flow.in_flight_at_start, before.in_flight_at_end].map(u128::from)),
     ];
-    let unequal = laws.into_iter().find(|(_, left, right)| left != right);
-    let unequal = unequal.map(|(law, left, right)| FlowFault::Unequal { law, left, right });
+    let unequal = laws.into_iter().find(|(_, [left, right])| left != right);
+    let unequal = unequal.map(|(law, [left, right])| FlowFault::Unequal { law, left, right });
     let (left_open, ok) = (flow.left_open, flow.ok);
     unequal.or_else(|| (ok < left_open).then_some(FlowFault::LeftOpen { left_open, ok }))
 }

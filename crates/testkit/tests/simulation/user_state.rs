@@ -143,7 +143,7 @@ fn the_wait_for_a_user_is_counted_and_no_lateness() {
     plan.phases = Phases { drain: s(10), ..phases(0, 4) };
     let recording = run(plan, SimServer::new(Law::Fixed(ms(8)), None));
     let flow = recording.intervals.iter().fold(model::Flow::default(), |mut all, record| {
-        all.merge(&record.flow);
+        all.merge(&record.flow).unwrap();
         all
     });
     assert_eq!((flow.started, flow.user_wait.n), (800, 799));
