@@ -39,6 +39,8 @@ mod watch;
 #[cfg(test)]
 mod fake;
 #[cfg(test)]
+mod simulated_load;
+#[cfg(test)]
 mod transcripts;
 
 pub use error::{FleetError, INTERRUPTED};

@@ -56,6 +56,9 @@ pub enum LoadError {
 
 /// The load side of a run. For each load point it is called in this order: `prepare`, `go`, `take_spares`, `collect`.
 pub(crate) trait LoadSide {
+    /// What the load is sent to.
+    type Target;
+
     /// Lists the senders of records: each sends one for every interval.
     fn sources(&self) -> Vec<RecordSource>;
 
@@ -66,7 +69,7 @@ pub(crate) trait LoadSide {
     /// If a part of the load side cannot be set up.
     fn prepare(
         &mut self,
-        target: &ResolvedTarget,
+        target: &Self::Target,
         point: LoadPoint,
         records: Sender<Message>,
         stop: &AtomicBool,
@@ -162,6 +165,8 @@ impl LoadThreads {
 }
 
 impl LoadSide for LoadThreads {
+    type Target = ResolvedTarget;
+
     fn sources(&self) -> Vec<RecordSource> {
         let threads = 0..self.plan.load_threads;
         threads.map(|thread| RecordSource { agent: AGENT, thread: Some(thread) }).collect()

@@ -23,7 +23,7 @@ use crate::error::FleetError;
 use crate::event::{Event, Observer};
 use crate::family::{self, EmbeddedTarget, ExternalServer, ResolvedTarget};
 use crate::laboratory::{Collector, Laboratory};
-use crate::load::{LoadSide, LoadThreads};
+use crate::load::LoadSide;
 use crate::memory_limit::memory_limit;
 use crate::order::StepOrder;
 use crate::request::{RunRequest, ServerChoice};
@@ -32,8 +32,8 @@ use crate::thread::Message;
 use crate::wait::wait_until;
 use crate::watch::Watchers;
 
-/// The laboratory on this machine.
-pub(crate) struct LocalLab {
+/// The laboratory on this machine, with its load side.
+pub(crate) struct LocalLab<S> {
     /// With the limits that are in force.
     plan: Arc<Plan>,
     limits: Vec<LimitInForce>,
@@ -48,7 +48,7 @@ pub(crate) struct LocalLab {
     /// Whether the data of each load point are restored from a golden copy, and its check, once it is made.
     has_golden: bool,
     golden_check: Option<GoldenCheck>,
-    load: LoadThreads,
+    load: S,
     prepared: Option<PreparedPoint>,
     /// The start of the load point that has begun, on the clock of the run.
     origin: Nanos,
@@ -61,8 +61,9 @@ struct PreparedPoint {
     messages: Receiver<Message>,
 }
 
-impl LocalLab {
-    /// Brings the server up with its limits in force, or finds the one that is there already.
+impl<S> LocalLab<S> {
+    /// Brings the server up with its limits in force, or finds the one that is there already. `load` makes the load side for
+    /// the plan with these limits, on the clock of the run.
     ///
     /// # Errors
     /// If it does not come up, its address is refused, or `stop` is set meanwhile.
@@ -70,7 +71,8 @@ impl LocalLab {
         request: &RunRequest<'_>,
         observer: &mut O,
         stop: &AtomicBool,
-    ) -> Result<LocalLab, FleetError> {
+        load: impl FnOnce(Arc<Plan>, RealClock) -> S,
+    ) -> Result<LocalLab<S>, FleetError> {
         let clock = RealClock::start();
         check_disk(request)?;
         let sut = start_server(request, observer, stop)?;
@@ -96,7 +98,7 @@ impl LocalLab {
         remarks.iter().for_each(|remark| observer.event(Event::Warning(remark.clone())));
         let plan = Arc::new(plan);
         Ok(LocalLab {
-            load: LoadThreads::new(Arc::clone(&plan), clock),
+            load: load(Arc::clone(&plan), clock),
             plan,
             limits,
             clock,
@@ -123,7 +125,7 @@ fn address_remark(server: &ServerChoice, target: &ResolvedTarget) -> Option<Stri
     addresses::remark(server.host_and_port().0, target.address()?, chooses)
 }
 
-impl Laboratory for LocalLab {
+impl<S: LoadSide<Target = ResolvedTarget>> Laboratory for LocalLab<S> {
     fn plan(&self) -> &Plan {
         &self.plan
     }

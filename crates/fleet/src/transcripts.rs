@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use drivers::Trust;
-use model::{CheckMoment, Ending, Load, Notes, Plan, Search, Secrets};
+use model::{CheckMoment, Ending, IntervalRecord, Load, Notes, Plan, Search, Secrets};
 use runfile::{Record, Run};
 use testkit::{closed_plan, phases};
 
@@ -406,6 +406,80 @@ fn a_server_that_does_not_come_up_again_ends_its_run_with_what_was_recorded() {
           reset
           stop
         run 0: error: a fake ended unexpectedly: signal 9; file: load points and intervals [(0, 2)], Stopped("a fake ended unexpectedly: signal 9")
+        "#,
+    );
+}
+
+/// A second that is wrong is in no sum, and what was recorded before stays.
+#[test]
+fn a_contradictory_record_ends_its_run_with_an_error_that_names_the_load_thread() {
+    let two_threads = Plan { load_threads: 2, ..closed_plan(7, &[2], phases(0, 4)) };
+    check(
+        &[two_threads, plan(&[1])],
+        Some(Trouble::WrongRecords(0, |records| {
+            let of_last = |record: &&mut IntervalRecord| (record.index, record.thread) == (2, Some(1));
+            records.iter_mut().find(of_last).unwrap().flow.ok += 1;
+        })),
+        r#"
+        turn of run 0
+          start
+          warm
+          probe
+          watch
+          ready: a fake
+        turn of run 1
+          start
+          warm
+          probe
+          watch
+          ready: a fake
+        turn of run 0
+          quiet
+          load point 0 at 2
+          prepare 0
+          go
+          collect: asked to stop after 2 intervals
+          stop
+        turn of run 1
+          quiet
+          load point 0 at 1
+          prepare 0
+          go
+          collect: 2 intervals
+          judged
+          stop
+        run 0: error: load agent 0, load thread 1: the record of interval 2 of load point 0 contradicts itself: it has 101 operations in flight, and 102 in another count of them; file: load points and intervals [(0, 2)], Stopped("load agent 0, load thread 1: the record of interval 2 of load point 0 contradicts itself: it has 101 operations in flight, and 102 in another count of them")
+        run 1: Complete; file: load points and intervals [(0, 2)], Complete
+        "#,
+    );
+}
+
+/// The load point goes on, is not valid, and names who was missing from which second on.
+#[test]
+fn a_load_thread_that_falls_silent_is_named_with_the_second() {
+    let two_threads = Plan { load_threads: 2, ..closed_plan(7, &[2], phases(0, 8)) };
+    check(
+        &[two_threads],
+        Some(Trouble::WrongRecords(0, |records| {
+            records.retain(|record| record.thread == Some(0) || record.index == 0);
+        })),
+        r#"
+        turn of run 0
+          start
+          warm
+          probe
+          watch
+          ready: a fake
+        turn of run 0
+          quiet
+          load point 0 at 2
+          prepare 0
+          go
+          warning: load agent 0, load thread 1 has sent no record of interval 1, which began at 1.00 s; 7 records are missing
+          collect: 9 intervals
+          judged
+          stop
+        run 0: Complete; file: load points and intervals [(0, 9)], Complete, broken at 0: records complete
         "#,
     );
 }
