@@ -39,7 +39,7 @@ pub(crate) fn share_of_cpus(plan: &Plan, uses: &ResourceUsage, machine: u32, tot
 
 /// Returns the CPUs of a machine that server and generator may use; empty for all.
 fn allowed_cpus(plan: &Plan, uses: &ResourceUsage, machine: u32) -> BTreeSet<u32> {
-    let load: BTreeSet<u32> = plan.load_cpus.iter().copied().collect();
+    let load: BTreeSet<u32> = plan.load_cpus().iter().copied().collect();
     let has_server =
         uses.machines.get(machine as usize).is_none_or(|machine| machine.role != MachineRole::Load);
     if load.is_empty() || !has_server {

@@ -196,7 +196,7 @@ impl LoadPointResult {
 
     /// Returns the CPU time per second that the load threads used, in CPUs.
     pub(crate) fn generator_cpus(&self, plan: &Plan) -> f64 {
-        self.generator_busy * f64::from(plan.load_threads)
+        self.generator_busy * f64::from(plan.load_threads())
     }
 }
 

@@ -136,8 +136,8 @@ impl<'a> WithServer<'a> {
 /// threads on theirs. Where the system does not allow it, the load is late now and then, and the result says so.
 fn stand_back(plan: &Plan) {
     let _ = lower_priority(COLLECTOR_NICE);
-    if !plan.sut.cpus.is_empty() && !plan.load_cpus.is_empty() {
-        let _ = pin_current_thread(&plan.load_cpus);
+    if !plan.sut.cpus.is_empty() && !plan.load_cpus().is_empty() {
+        let _ = pin_current_thread(plan.load_cpus());
     }
 }
 

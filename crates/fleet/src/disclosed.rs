@@ -161,7 +161,7 @@ fn size_text(group: &RemoteGroupSize) -> String {
 /// Says what this run changed on the machine, and what it left alone.
 fn tuning(plan: &Plan, sut: Option<&RunningSut>) -> FactSection {
     let fact = |name: &str, value: &str| Fact::found(name, value).from("set by this run");
-    let pinned = match plan.load_cpus.as_slice() {
+    let pinned = match plan.load_cpus() {
         [] => "not pinned".to_owned(),
         cpus => format!("one thread pinned to each of CPUs {}", format_cpu_list(cpus)),
     };
@@ -169,7 +169,7 @@ fn tuning(plan: &Plan, sut: Option<&RunningSut>) -> FactSection {
     let is_memory_held = plan.workload.web().is_some() && sut.is_some_and(|sut| sut.held().memory.is_some());
     let cache = if is_memory_held { "emptied of the file set before each load point" } else { "not emptied" };
     let mut facts = vec![
-        fact("load threads", &format!("{}, {pinned}", plan.load_threads)),
+        fact("load threads", &format!("{}, {pinned}", plan.load_threads())),
         fact("open files", &format!("soft limit raised to the hard one: up to {}", open_files_max())),
         fact("kernel settings", "none changed"),
         fact("services of the machine", "none stopped"),

@@ -168,8 +168,8 @@ impl LoadSide for LoadThreads {
     type Target = ResolvedTarget;
 
     fn sources(&self) -> Vec<RecordSource> {
-        let threads = 0..self.plan.load_threads;
-        threads.map(|thread| RecordSource { agent: AGENT, thread: Some(thread) }).collect()
+        let shares = self.plan.agents[AGENT as usize].shares();
+        shares.map(|share| RecordSource { agent: AGENT, thread: Some(share) }).collect()
     }
 
     fn prepare(
@@ -183,7 +183,9 @@ impl LoadSide for LoadThreads {
         self.stop = Arc::default();
         self.spares = SpareRecords::default();
         self.n_users = point.load.in_flight_max();
-        for assignment in partition(point.index, point.load, self.plan.load_threads) {
+        let shares = self.plan.agents[AGENT as usize].shares();
+        let assignments = partition(point.index, point.load, self.plan.load_threads());
+        for assignment in assignments.into_iter().filter(|assignment| shares.contains(&assignment.share)) {
             let (start, origin) = oneshot::channel();
             let thread = LoadThread {
                 plan: Arc::clone(&self.plan),
@@ -271,7 +273,7 @@ impl LoadThread {
 
     fn run_here(self) -> Result<Counts, ThreadFailure> {
         let LoadThread { plan, point, assignment, target, clock, start, stop, outbox } = self;
-        if let Some(cpu) = plan.load_cpus.get(assignment.share as usize) {
+        if let Some(cpu) = plan.load_cpus().get(assignment.share as usize) {
             pin_current_thread(&[*cpu])?;
         }
         let setup = PointSetup {

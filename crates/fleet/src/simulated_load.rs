@@ -60,7 +60,7 @@ impl LoadSide for SimulatedLoad {
     type Target = ();
 
     fn sources(&self) -> Vec<RecordSource> {
-        let threads = 0..self.plan.load_threads;
+        let threads = 0..self.plan.load_threads();
         threads.map(|thread| RecordSource { agent: 0, thread: Some(thread) }).collect()
     }
 
@@ -71,7 +71,7 @@ impl LoadSide for SimulatedLoad {
         records: Sender<Message>,
         _: &AtomicBool,
     ) -> Result<OpenedSessions, LoadError> {
-        let ways = (0..self.plan.load_threads).map(|_| channel());
+        let ways = (0..self.plan.load_threads()).map(|_| channel());
         let (back, returned): (Vec<_>, Vec<_>) = ways.unzip();
         self.spares = SpareRecords(back);
         self.prepared = Some(PreparedLoad { point, records, returned });

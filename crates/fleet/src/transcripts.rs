@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use drivers::Trust;
-use model::{CheckMoment, Ending, IntervalRecord, Load, Notes, Plan, Search, Secrets};
+use model::{AgentPlan, CheckMoment, Ending, IntervalRecord, Load, Notes, Plan, Search, Secrets};
 use runfile::{Record, Run};
 use testkit::{closed_plan, phases};
 
@@ -413,7 +413,7 @@ fn a_server_that_does_not_come_up_again_ends_its_run_with_what_was_recorded() {
 /// A second that is wrong is in no sum, and what was recorded before stays.
 #[test]
 fn a_contradictory_record_ends_its_run_with_an_error_that_names_the_load_thread() {
-    let two_threads = Plan { load_threads: 2, ..closed_plan(7, &[2], phases(0, 4)) };
+    let two_threads = Plan { agents: vec![AgentPlan::only(2)], ..closed_plan(7, &[2], phases(0, 4)) };
     check(
         &[two_threads, plan(&[1])],
         Some(Trouble::WrongRecords(0, |records| {
@@ -457,7 +457,7 @@ fn a_contradictory_record_ends_its_run_with_an_error_that_names_the_load_thread(
 /// The load point goes on, is not valid, and names who was missing from which second on.
 #[test]
 fn a_load_thread_that_falls_silent_is_named_with_the_second() {
-    let two_threads = Plan { load_threads: 2, ..closed_plan(7, &[2], phases(0, 8)) };
+    let two_threads = Plan { agents: vec![AgentPlan::only(2)], ..closed_plan(7, &[2], phases(0, 8)) };
     check(
         &[two_threads],
         Some(Trouble::WrongRecords(0, |records| {

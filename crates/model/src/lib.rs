@@ -3,6 +3,7 @@
 //! Everything here is a value or a pure function: no input, no output, no clock.
 
 mod address;
+mod agent;
 mod catalog;
 mod check;
 mod content;
@@ -38,6 +39,7 @@ mod words;
 mod workload;
 
 pub use address::{AddressKind, ForbiddenObserver, check_observer};
+pub use agent::{AgentFault, AgentPlan, check_agents};
 pub use catalog::{
     Catalog, CatalogFault, ExpectedMeasure, InputBand, InputCount, Measure, MeasureUnit, OperationKind,
     PauseKind, PauseStart, export_key,

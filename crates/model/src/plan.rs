@@ -8,11 +8,12 @@ use serde::{Deserialize, Serialize};
 use units::Nanos;
 
 use crate::{
-    Catalog, DatabaseMode, DiskShare, FileSet, Limit, Load, LoadPoint, Phases, Schedule, Workload, with_serde,
+    AgentPlan, Catalog, DatabaseMode, DiskShare, FileSet, Limit, Load, LoadPoint, Phases, Schedule, Workload,
+    with_serde,
 };
 
 /// The version of the stored form of [`Plan`].
-pub const PLAN_FORMAT: u32 = 3;
+pub const PLAN_FORMAT: u32 = 4;
 
 /// The plan of a run, with everything the run needs to know. A plan that exists is valid.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -46,10 +47,8 @@ pub struct Plan {
     pub modifications: Vec<Modification>,
     /// The system under test, as specified.
     pub sut: SutPlan,
-    /// CPUs that load threads are pinned to, one thread each; empty: one thread per CPU that is left, not pinned.
-    pub load_cpus: Vec<u32>,
-    /// The number of load threads; at least 1.
-    pub load_threads: u32,
+    /// The load agents; their shares follow each other from 0 without a gap. Not empty; one, in this process, so far.
+    pub agents: Vec<AgentPlan>,
     /// Number of independent processes of which Poisson arrivals are the sum: [`crate::POISSON_LANES`], or one for each
     /// user where users have state. 1 in plans without Poisson arrivals, which do not store it.
     #[serde(default = "single_lane", skip_serializing_if = "is_single_lane")]
@@ -114,9 +113,19 @@ impl Plan {
         }
     }
 
+    /// Returns the number of load threads of all agents, which is the number of shares of a load point.
+    pub fn load_threads(&self) -> u32 {
+        self.agents.iter().fold(0, |sum, agent| sum.saturating_add(agent.threads))
+    }
+
+    /// Returns the CPUs of this machine that load threads are pinned to, one thread each; empty if they are not pinned.
+    pub fn load_cpus(&self) -> &[u32] {
+        self.agents.first().map(|agent| agent.cpus.as_slice()).unwrap_or_default()
+    }
+
     /// Returns whether all load threads run on CPUs that the SUT was given.
     pub fn load_is_on_sut_cpus(&self) -> bool {
-        !self.load_cpus.is_empty() && self.load_cpus.iter().all(|cpu| self.sut.cpus.contains(cpu))
+        !self.load_cpus().is_empty() && self.load_cpus().iter().all(|cpu| self.sut.cpus.contains(cpu))
     }
 
     /// Removes values that look like credentials and are not disclosed on purpose.

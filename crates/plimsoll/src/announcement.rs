@@ -27,8 +27,8 @@ pub(crate) fn announcement(plans: &[Plan], candidates: &[Candidate]) -> String {
     lines.extend(show::certificates_line(plan));
     lines.extend(lines_of_all(plans, candidates, show::modified_lines));
     lines.extend(plans.iter().zip(candidates).map(|(plan, candidate)| server_line(&plan.sut, candidate)));
-    let threads = if plan.load_threads == 1 { "thread" } else { "threads" };
-    lines.push(format!("load          {} {threads}, CPUs {}", plan.load_threads, cpus(&plan.load_cpus)));
+    let threads = if plan.load_threads() == 1 { "thread" } else { "threads" };
+    lines.push(format!("load          {} {threads}, CPUs {}", plan.load_threads(), cpus(plan.load_cpus())));
     lines.push(total_line(plans));
     lines.join("\n")
 }

@@ -6,6 +6,7 @@ use blake3::Hash;
 use languages::without_credentials;
 use model::{
     ConsistencyCheck, Ending, Example, FactSection, Machine, NamedCount, PLAN_FORMAT, Plan, Series, Testbed,
+    check_agents,
 };
 use rusqlite::Connection;
 use units::WallTime;
@@ -61,6 +62,7 @@ impl Run {
         }
         let mut plan = header_row.plan().map_err(|why| damaged("plan", why.to_string()))?;
         plan.catalog.check().map_err(|why| damaged("plan", why.to_string()))?;
+        check_agents(&plan.agents).map_err(|why| damaged("plan", why.to_string()))?;
         if plan.search.is_some() {
             plan.load_points = rows::read_load_points(&database).map_err(in_table("load_point"))?;
         }

@@ -415,8 +415,8 @@ fn offered(load: Load) -> String {
 #[cfg(test)]
 mod tests {
     use model::{
-        BenchmarkId, Connection as Kept, Flow, PLAN_FORMAT, Phase, Phases, Plan, Rules, SutPlan, Testbed,
-        Think, WebProtocol, WebWorkload,
+        AgentPlan, BenchmarkId, Connection as Kept, Flow, PLAN_FORMAT, Phase, Phases, Plan, Rules, SutPlan,
+        Testbed, Think, WebProtocol, WebWorkload,
     };
 
     use super::*;
@@ -454,8 +454,7 @@ mod tests {
             rules: Rules::default(),
             modifications: vec![],
             sut: SutPlan::of(""),
-            load_cpus: vec![],
-            load_threads: 1,
+            agents: vec![AgentPlan::only(1)],
             arrival_lanes: std::num::NonZeroU16::MIN,
             source_addresses: vec![],
             search: None,

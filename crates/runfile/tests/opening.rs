@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use model::{Catalog, Ending, Phase, Score};
+use model::{AgentPlan, Catalog, Ending, Phase, Score};
 use runfile::{Run, RunFileError, VerifyFinding, Writer};
 use rusqlite::Connection;
 
@@ -78,7 +78,7 @@ fn a_plan_of_another_format_is_named() {
     finished_run(&path, 1, 1);
     let change = r#"UPDATE header SET plan_json = '{"format": 1, "workload": {"objects": []}}'"#;
     Connection::open(&path).unwrap().execute_batch(change).unwrap();
-    assert_eq!(refusal(&path), "`FILE` has plan format 1, this build reads 3");
+    assert_eq!(refusal(&path), "`FILE` has plan format 1, this build reads 4");
     assert!(Run::open(&path).unwrap_err().hint().is_some());
 }
 
@@ -97,6 +97,24 @@ fn a_catalog_that_cannot_be_is_damage() {
         refusal(&path),
         "`FILE` is damaged: plan: the shares of the kinds in the catalog do not add up"
     );
+}
+
+/// So are its load agents.
+#[test]
+fn load_agents_that_cannot_be_are_damage() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("run.plim");
+    for (threads, text) in [
+        (vec![], "the plan has no load agent"),
+        (vec![0], "load agent 0 of the plan has no load threads"),
+        (vec![2, 1], "the shares of load agent 1 of the plan begin at 0 in place of 2"),
+    ] {
+        let mut header = header(1);
+        header.plan.agents = threads.iter().map(|n| AgentPlan::only(*n)).collect();
+        let _ = std::fs::remove_file(&path);
+        drop(Writer::create(&path, &header).unwrap());
+        assert_eq!(refusal(&path), format!("`FILE` is damaged: plan: {text}"));
+    }
 }
 
 #[test]

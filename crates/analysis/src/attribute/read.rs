@@ -70,8 +70,9 @@ pub(super) fn neighbor(plan: &Plan, point: &LoadPointResult) -> Option<CpuNeighb
     let programs = programs.map(|used| (used.cpus, CpuNeighbor::Program(used)));
     let generator = point.generator_cpus(plan);
     let own = limits_in_force::allowed_cpus(uses).unwrap_or_default();
-    let is_apart =
-        !own.is_empty() && !plan.load_cpus.is_empty() && plan.load_cpus.iter().all(|cpu| !own.contains(cpu));
+    let is_apart = !own.is_empty()
+        && !plan.load_cpus().is_empty()
+        && plan.load_cpus().iter().all(|cpu| !own.contains(cpu));
     let shares_cpus = cpu_role(uses) == Some(MachineRole::Both) && !is_apart;
     let generator = shares_cpus.then_some((generator, CpuNeighbor::Generator { cpus: generator }));
     let busiest = programs.chain(generator).max_by(|one, other| one.0.total_cmp(&other.0));

@@ -92,13 +92,13 @@ fn course(a: &Plan, b: &Plan) -> [Check; 8] {
 
 fn generator(first: &RunInput, other: &RunInput) -> [Check; 3] {
     let (a, b) = (first.plan, other.plan);
-    let threads = |plan: &Plan| match plan.load_threads {
+    let threads = |plan: &Plan| match plan.load_threads() {
         1 => "1 thread".to_owned(),
         n => format!("{n} threads"),
     };
     let addresses = |plan: &Plan| plan.source_addresses.len();
     [
-        ("load generator", a.load_threads == b.load_threads, both(a, b, threads)),
+        ("load generator", a.load_threads() == b.load_threads(), both(a, b, threads)),
         (
             "load generator",
             first.program == other.program,

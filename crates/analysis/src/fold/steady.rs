@@ -86,7 +86,7 @@ pub(crate) struct KindSums {
 impl SteadyTotals {
     pub(crate) fn new(plan: &Plan) -> SteadyTotals {
         SteadyTotals {
-            load_threads: plan.load_threads,
+            load_threads: plan.load_threads(),
             index_last: None,
             length: Nanos::ZERO,
             start: None,

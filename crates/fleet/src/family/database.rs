@@ -310,7 +310,7 @@ async fn has_room(
 /// Returns the number of sessions that work beside the terminals.
 fn n_background(plan: &Plan) -> Result<u64, VerifyError> {
     Ok(match workload(plan)?.defers_deliveries() {
-        true => BACKGROUND_SESSIONS as u64 * u64::from(plan.load_threads),
+        true => BACKGROUND_SESSIONS as u64 * u64::from(plan.load_threads()),
         false => 0,
     })
 }

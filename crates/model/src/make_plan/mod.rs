@@ -11,8 +11,8 @@ use modifications::modifications;
 use problems::{problems, quota_problem};
 
 use crate::{
-    BenchmarkId, Configuration, CpuQuota, DEFAULT_SEED, Definition, Load, LoadPoint, LoadUnit, Overrides,
-    PLAN_FORMAT, Phases, Plan, Search, Workload,
+    AgentPlan, BenchmarkId, Configuration, CpuQuota, DEFAULT_SEED, Definition, Load, LoadPoint, LoadUnit,
+    Overrides, PLAN_FORMAT, Phases, Plan, Search, Workload,
 };
 
 /// Makes the plan of a run. `workload` is the benchmark's own, or one made from the filelist that a setting names.
@@ -54,11 +54,7 @@ pub fn make_plan(
         rules: definition.rules,
         modifications: Vec::new(),
         sut: overrides.sut.clone(),
-        load_cpus: overrides.load_cpus.clone(),
-        load_threads: match overrides.load_cpus.len() {
-            0 => overrides.load_threads,
-            pinned => u32::try_from(pinned).unwrap_or(u32::MAX),
-        },
+        agents: vec![only_agent(overrides)],
         arrival_lanes: NonZeroU16::MIN,
         source_addresses: overrides.source_addresses.clone(),
     };
@@ -71,6 +67,15 @@ pub fn make_plan(
         true => Ok(plan),
         false => Err(problems),
     }
+}
+
+/// Returns the agent of this process, which performs all shares: a thread for each CPU where CPUs are given.
+fn only_agent(overrides: &Overrides) -> AgentPlan {
+    let threads = match overrides.load_cpus.len() {
+        0 => overrides.load_threads,
+        pinned => u32::try_from(pinned).unwrap_or(u32::MAX),
+    };
+    AgentPlan { cpus: overrides.load_cpus.clone(), ..AgentPlan::only(threads) }
 }
 
 impl Plan {
@@ -209,7 +214,7 @@ mod tests {
         assert_eq!(plan.load_points.len(), 20);
         assert_eq!(plan.load_points[19], LoadPoint { index: 19, load: Load::Users(200) });
         assert_eq!((plan.phases, plan.rules), (definition().phases, definition().rules));
-        assert_eq!((plan.seed, plan.load_threads), (DEFAULT_SEED, 1));
+        assert_eq!((plan.seed, &plan.agents[..]), (DEFAULT_SEED, &[AgentPlan::only(1)][..]));
         assert_eq!((plan.benchmark.id.as_str(), plan.benchmark.version), ("pages", 2));
     }
 
@@ -241,7 +246,9 @@ mod tests {
             ..overrides()
         };
         assert_eq!(modifications(&same), [""; 0]);
-        assert_eq!(plan(&same).unwrap().load_threads, 2);
+        let agent = AgentPlan { threads: 2, cpus: vec![1, 3], first_share: 0 };
+        assert_eq!(plan(&same).unwrap().agents, [agent.clone()]);
+        assert_eq!(agent.shares(), 0..2);
     }
 
     #[test]

@@ -38,7 +38,7 @@ pub(super) fn fitted(
     arguments.plan.in_flight_max = Some(fewest);
     let again = |(candidate, plan): (&Candidate, &Plan)| {
         let quota = CpuQuota { cpus: plan.sut.quota, reason: plan.sut.quota_reason.clone() };
-        let plan = candidate_plan(arguments, context.chosen, candidate, plan.load_threads)?;
+        let plan = candidate_plan(arguments, context.chosen, candidate, plan.load_threads())?;
         Ok(plan.with_quota(quota).map_err(|problem| vec![problem])?)
     };
     candidates.iter().zip(&plans).map(again).collect()

@@ -108,7 +108,7 @@ fn highest_load(plan: &Plan, overrides: Overrides) -> Overrides {
 /// # Errors
 /// If the trial fails or is interrupted.
 fn is_enough(plan: Plan, server: ServerChoice, secrets: Secrets) -> Result<bool, Failure> {
-    let threads = plan.load_threads;
+    let threads = plan.load_threads();
     let monitoring = Monitoring::On { others: Vec::new(), watched: Vec::new() };
     let trial = BriefRun { purpose: "the trial of the load threads", plan, server, secrets, monitoring };
     let results = trial.perform(&interrupt::flag())?;

@@ -88,7 +88,7 @@ pub(super) fn with_think_time(
     for (candidate, plan) in candidates.iter_mut().zip(&plans) {
         candidate.settings.push(chosen.clone());
         let quota = CpuQuota { cpus: plan.sut.quota, reason: plan.sut.quota_reason.clone() };
-        let plan = candidate_plan(arguments, context.chosen, candidate, plan.load_threads)?;
+        let plan = candidate_plan(arguments, context.chosen, candidate, plan.load_threads())?;
         planned.push(plan.with_quota(quota).map_err(|problem| vec![problem])?);
     }
     Ok(planned)
@@ -114,7 +114,7 @@ fn capacity(
     users: u32,
     context: &RunContext<'_>,
 ) -> Result<Capacity, Failure> {
-    let overrides = candidate_overrides(arguments, context.chosen, candidate, plan.load_threads)?;
+    let overrides = candidate_overrides(arguments, context.chosen, candidate, plan.load_threads())?;
     let mut overrides = Overrides { load: Some(vec![users]), ..brief_overrides(SETTLE, STEADY, overrides) };
     overrides.settings.retain(|one| one.name() != PACING);
     let flat = Family::OrderEntry.choose_setting(PACING, "flat").map_err(Failure::usage)?;

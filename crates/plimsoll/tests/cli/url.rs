@@ -107,7 +107,7 @@ fn nginx_started_by_hand_is_judged() {
     let report = fixture.report(&fixture.path("run.plim"));
     assert_eq!(requests_of(&report)[0]["reply"], "seen");
     let cpus = std::thread::available_parallelism().unwrap().get();
-    let n_threads = report["plan"]["load_threads"].as_u64().unwrap() as usize;
+    let n_threads = report["plan"]["agents"][0]["threads"].as_u64().unwrap() as usize;
     assert!((1..=(cpus / 2).max(1)).contains(&n_threads), "at most half of the CPUs: {n_threads}");
     for point in report["load_points"].as_array().unwrap() {
         assert_eq!(point["total"]["errors"], 0);

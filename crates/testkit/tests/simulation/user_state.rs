@@ -83,7 +83,7 @@ fn plan(seed: u64, arrivals: Arrivals, users: u32, threads: u32) -> Plan {
     let mut plan = open_plan(seed, 200.0, arrivals, phases);
     plan.load_points[0].load = load;
     plan.arrival_lanes = load.arrival_lanes(true);
-    plan.load_threads = threads;
+    plan.agents[0].threads = threads;
     with_workload(plan, workload())
 }
 

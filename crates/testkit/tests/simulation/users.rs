@@ -12,7 +12,7 @@ fn plan(seed: u64, threads: u32) -> Plan {
     let object = |index: u64| Request::file(&format!("/{index}"), 100 * index);
     let page = |requests: &[u32]| Page { weight: 1, requests: requests.to_vec() };
     let mut plan = closed_plan(seed, &[20], phases(1, 4));
-    plan.load_threads = threads;
+    plan.agents[0].threads = threads;
     let workload = WebWorkload {
         requests: (1..=4).map(object).collect(),
         pages: vec![page(&[0]), page(&[1, 2]), page(&[3])],

@@ -151,7 +151,7 @@ fn press(key: KeyEvent) {
 /// Lowers the thread's priority and keeps it off the server's CPUs, if the system allows it.
 fn deprioritize_thread(plan: &Plan) {
     let _ = lower_priority(NICE);
-    if !plan.sut.cpus.is_empty() && !plan.load_cpus.is_empty() {
-        let _ = pin_current_thread(&plan.load_cpus);
+    if !plan.sut.cpus.is_empty() && !plan.load_cpus().is_empty() {
+        let _ = pin_current_thread(plan.load_cpus());
     }
 }
