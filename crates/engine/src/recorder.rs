@@ -5,8 +5,8 @@
 //! the state between intervals is exact, however late the thread was woken.
 
 use model::{
-    Detail, Health, IntervalRecord, KindTotals, MEASURES_MAX, Outcome, Phase, Phases, Reply, SliceSchedule,
-    SutUse, UnitTotals,
+    Catalog, Detail, Health, IntervalRecord, KindTotals, MEASURES_MAX, Outcome, Phase, Phases, Reply,
+    SLOTS_MAX, SliceSchedule, SutUse, UnitTotals,
 };
 use stats::{Histogram, Moments};
 use units::Nanos;
@@ -21,6 +21,9 @@ const INTERVAL: Nanos = Nanos::from_secs(1);
 
 /// The reason why the histograms of an interval can always be merged.
 const OPERATIONS_ARE_COUNTABLE: &str = "the operations that a thread performs in an interval can be counted";
+
+/// The index of no measure.
+const NO_MEASURE: u8 = u8::MAX;
 
 /// The operations of a schedule on one load thread.
 enum ScheduledOperations {
@@ -44,6 +47,8 @@ pub(crate) struct Recorder {
     n_units: usize,
     n_measures: usize,
     n_pauses: usize,
+    /// For each kind the measures of the slots of its replies; [`NO_MEASURE`] beyond them.
+    slots: Vec<[u8; SLOTS_MAX]>,
     /// For each measure the index of its spread, if it has one.
     spreads: [Option<u8>; MEASURES_MAX],
     in_flight: TimeIntegral,
@@ -90,6 +95,7 @@ impl Recorder {
             n_units,
             n_measures: setup.catalog.measures.len(),
             n_pauses: setup.catalog.pauses.len(),
+            slots: (0..n_kinds).map(|kind| slots(&setup.catalog, kind)).collect(),
             spreads,
             in_flight: TimeIntegral::default(),
             in_flight_kinds: vec![0; n_kinds],
@@ -270,7 +276,9 @@ impl Recorder {
         let totals = &mut self.current.kinds[usize::from(kind)];
         totals.response.record(response.0);
         self.detail.response[usize::from(kind)].record(response);
-        for (measure, value) in reply.measured.iter() {
+        let slots = &self.slots[usize::from(kind)];
+        for (slot, value) in reply.measured.iter() {
+            let measure = usize::from(slots[slot]);
             totals.measures[measure].record(value);
             if let Some(spread) = self.spreads[measure] {
                 self.detail.spreads[usize::from(spread)].record(Nanos(value));
@@ -398,15 +406,29 @@ impl Recorder {
     }
 }
 
+/// Returns the measures of the slots of a kind's replies.
+fn slots(catalog: &Catalog, kind: usize) -> [u8; SLOTS_MAX] {
+    let mut slots = [NO_MEASURE; SLOTS_MAX];
+    for (slot, measure) in slots.iter_mut().zip(catalog.slots(kind)) {
+        *slot = u8::try_from(measure).unwrap_or(NO_MEASURE);
+    }
+    slots
+}
+
 #[cfg(test)]
 mod tests {
-    use model::{Assignment, Catalog, Load, LoadPoint, MeasuredValues};
+    use model::{Assignment, Load, LoadPoint, Measure, MeasureUnit, MeasuredValues, OperationKind};
 
     use super::*;
 
     const S: fn(u64) -> Nanos = Nanos::from_secs;
 
     fn recorder() -> Recorder {
+        recorder_of(Catalog::default())
+    }
+
+    /// Makes the recorder of two kinds.
+    fn recorder_of(catalog: Catalog) -> Recorder {
         let phases =
             Phases { quiet: S(0), ramp_up: S(0), settle: S(0), steady: S(60), ramp_down: S(0), drain: S(0) };
         let setup = PointSetup {
@@ -415,7 +437,7 @@ mod tests {
             assignment: Assignment { load_point: 0, share: 0, n_shares: 1, users: 0..1 },
             schedule: None,
             phases,
-            catalog: Catalog::default(),
+            catalog,
             seed: 1,
             time_limit: S(1),
         };
@@ -429,6 +451,57 @@ mod tests {
         let reply = Reply { outcome, sent, done: sent + response, measured, answer: 0, code, detail: 0 };
         recorder.started(kind, StartTimes::of(sent, sent));
         recorder.completed(kind, sent, &reply);
+    }
+
+    /// A catalog may have more measures than a reply has slots: each kind has its own.
+    #[test]
+    fn values_are_recorded_for_the_measures_of_their_kind() {
+        let measure = |index: usize| Measure {
+            name: format!("measure {index}"),
+            unit: MeasureUnit::Count,
+            is_always: false,
+            has_spread: index == 30,
+            part_of: None,
+        };
+        let kind = |measures: &[usize]| OperationKind {
+            name: format!("{measures:?}"),
+            share: None,
+            share_gap_max: None,
+            limits: Vec::new(),
+            measures: measures.to_vec(),
+            expected: Vec::new(),
+        };
+        let kinds = vec![kind(&[30, 2]), kind(&[2, 31])];
+        let catalog =
+            Catalog { kinds, measures: (0..MEASURES_MAX).map(measure).collect(), ..Catalog::default() };
+        let mut recorder = recorder_of(catalog);
+        let mut measured = MeasuredValues::default();
+        measured.set(0, 5);
+        measured.set(1, 7);
+        for kind in 0..2 {
+            let reply = Reply {
+                outcome: Outcome::Ok,
+                sent: S(0),
+                done: S(0),
+                measured,
+                answer: 0,
+                code: 0,
+                detail: 0,
+            };
+            recorder.started(kind, StartTimes::of(S(0), S(0)));
+            recorder.completed(kind, S(0), &reply);
+        }
+        recorder.roll(S(1));
+        let record = recorder.take_finished().pop().unwrap();
+        let sums = |kind: usize| {
+            let measures = record.kinds[kind].measures.iter().enumerate();
+            measures
+                .filter(|(_, moments)| moments.n == 1)
+                .map(|(index, moments)| (index, moments.sum))
+                .collect::<Vec<_>>()
+        };
+        assert_eq!((sums(0), sums(1)), (vec![(2, 7), (30, 5)], vec![(2, 5), (31, 7)]));
+        assert_eq!(record.detail.unwrap().spreads[0].sum(), 5);
     }
 
     /// Goal: a server that refuses every operation costs no memory anew every second, and leaves no trace in seconds

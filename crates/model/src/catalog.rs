@@ -10,12 +10,15 @@ use std::fmt;
 use languages::{is_terminal_control, names};
 use serde::{Deserialize, Serialize};
 
-use crate::operation::MEASURES_MAX;
+use crate::operation::SLOTS_MAX;
 use crate::workload::PATH_MAX;
 use crate::{Limit, Outcome, Score, SizingRule, Think, Words};
 
 /// The greatest length of a name in bytes: that of a path.
 const NAME_MAX: usize = PATH_MAX;
+
+/// The greatest number of measures.
+pub const MEASURES_MAX: usize = 32;
 
 /// The greatest number of bands.
 const BANDS_MAX: usize = 64;
@@ -75,6 +78,10 @@ pub struct OperationKind {
     /// The limits on its response times and errors that a valid load point keeps.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub limits: Vec<Limit>,
+    /// Indexes of the measures that its operations can have, at most [`SLOTS_MAX`], in the order of the slots of
+    /// [`MeasuredValues`](crate::MeasuredValues); empty: all measures of the catalog, in its order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub measures: Vec<usize>,
     /// Values that are known beforehand; at most one per measure.
     pub expected: Vec<ExpectedMeasure>,
 }
@@ -213,6 +220,14 @@ impl Measure {
 }
 
 impl Catalog {
+    /// Returns the measures of the slots of a kind's replies, by their indexes; a slot beyond them has none.
+    pub fn slots(&self, kind: usize) -> Vec<usize> {
+        match self.kinds.get(kind) {
+            Some(kind) if !kind.measures.is_empty() => kind.measures.clone(),
+            _ => (0..self.measures.len()).collect(),
+        }
+    }
+
     /// Returns what is known beforehand of a measure, by the indexes of kind and measure.
     pub fn expected(&self, kind: usize, measure: usize) -> Option<&ExpectedMeasure> {
         self.kinds.get(kind)?.expected.iter().find(|expected| expected.measure == measure)
@@ -288,6 +303,7 @@ impl Catalog {
             check_names(list, &names, most)?;
         }
         self.check_measures()?;
+        self.kinds.iter().enumerate().try_for_each(|(index, kind)| self.check_slots(index, kind))?;
         self.kinds.iter().try_for_each(|kind| self.check_kind(kind))?;
         self.check_shares()?;
         if let Some(band) = self.bands.iter().find(|band| !band.fits(self)) {
@@ -331,6 +347,19 @@ impl Catalog {
         match are_of(&self.response_parts, MeasureUnit::Nanoseconds) {
             true => Ok(()),
             false => Err(CatalogFault::ResponseParts),
+        }
+    }
+
+    /// Checks that replies have slots for the measures of a kind, and for all that each of its operations has.
+    fn check_slots(&self, index: usize, kind: &OperationKind) -> Result<(), CatalogFault> {
+        let slots = self.slots(index);
+        let known: BTreeSet<_> = slots.iter().filter(|measure| **measure < self.measures.len()).collect();
+        let mut always = (0..).zip(&self.measures).filter(|(_, measure)| measure.is_always);
+        let has_all = always.all(|(measure, _)| known.contains(&measure));
+        if slots.len() <= SLOTS_MAX && known.len() == slots.len() && has_all {
+            Ok(())
+        } else {
+            Err(CatalogFault::Slots { kind: kind.name.clone() })
         }
     }
 
@@ -411,6 +440,12 @@ pub enum CatalogFault {
     Transferred,
     /// The measures that are parts of the response time are not different ones in nanoseconds.
     ResponseParts,
+    /// A kind has measures that do not exist, one of them twice, more than a reply has slots, or not all that each of its
+    /// operations has.
+    Slots {
+        /// The name of the kind.
+        kind: String,
+    },
     /// An expected value belongs to no measure or to one twice, or is not in its range.
     Expected {
         /// The name of the kind.
@@ -450,6 +485,9 @@ impl fmt::Display for CatalogFault {
             CatalogFault::ResponseParts => f.write_str(
                 "the catalog has parts of the response time that are no times, or one of them twice",
             ),
+            CatalogFault::Slots { kind } => {
+                write!(f, "the catalog gives `{}` measures that it cannot have", languages::escaped(kind))
+            }
             CatalogFault::Expected { kind } => {
                 write!(f, "the catalog expects values of `{}` that cannot be", languages::escaped(kind))
             }

@@ -41,8 +41,8 @@ mod workload;
 pub use address::{AddressKind, ForbiddenObserver, check_observer};
 pub use agent::{AgentFault, AgentPlan, check_agents};
 pub use catalog::{
-    Catalog, CatalogFault, ExpectedMeasure, InputBand, InputCount, Measure, MeasureUnit, OperationKind,
-    PauseKind, PauseStart, export_key,
+    Catalog, CatalogFault, ExpectedMeasure, InputBand, InputCount, MEASURES_MAX, Measure, MeasureUnit,
+    OperationKind, PauseKind, PauseStart, export_key,
 };
 pub use check::{CONNECTIONS_LOST, CheckMoment, ConsistencyCheck, NamedCount, REPLIES_OF, STREAMS_REFUSED};
 pub use content::{CHUNK_BYTES, Content};
@@ -63,7 +63,7 @@ pub use load::{Arrivals, Load, LoadPoint};
 pub use make_plan::{Problem, make_plan};
 pub use merge::{MergeError, MergeFault};
 pub use notes::{NOTES_FORMAT, Notes, notes_schema};
-pub use operation::{CODES_MAX, Kinded, MEASURES_MAX, MeasuredValues, Outcome, Reply, WebRequest};
+pub use operation::{CODES_MAX, Kinded, MeasuredValues, Outcome, Reply, SLOTS_MAX, WebRequest};
 pub use overrides::{DEFAULT_SEED, Overrides};
 pub use partition::{Assignment, partition};
 pub use phase::{Phase, Phases};

@@ -178,40 +178,41 @@ impl Outcome {
 /// The greatest number of different protocol codes that are counted for one kind of operation.
 pub const CODES_MAX: usize = 256;
 
-/// The greatest number of measures of an operation.
-pub const MEASURES_MAX: usize = 10;
+/// The greatest number of measures of an operation: the slots of [`MeasuredValues`].
+pub const SLOTS_MAX: usize = 8;
 
-/// The values of an operation's measures, by the indexes that the measures have in the catalog.
+/// The values of an operation's measures, by slots: slot i has measure i of those of the operation's kind
+/// ([`crate::OperationKind::measures`]).
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 pub struct MeasuredValues {
-    /// A bit per measure that was taken, lowest first.
-    taken: u16,
-    values: [u64; MEASURES_MAX],
+    /// A bit per slot that was taken, lowest first.
+    taken: u8,
+    values: [u64; SLOTS_MAX],
 }
 
 impl MeasuredValues {
-    /// Sets the value of a measure, of [`MEASURES_MAX`] at most.
+    /// Sets the value of a slot, below [`SLOTS_MAX`].
     #[inline]
-    pub fn set(&mut self, measure: usize, value: u64) {
-        self.values[measure] = value;
-        self.taken |= 1 << measure;
+    pub fn set(&mut self, slot: usize, value: u64) {
+        self.values[slot] = value;
+        self.taken |= 1 << slot;
     }
 
-    /// Returns the value of a measure; `None` if the operation has none.
-    pub fn get(&self, measure: usize) -> Option<u64> {
-        let is_taken = measure < MEASURES_MAX && self.taken & 1 << measure != 0;
-        is_taken.then(|| self.values[measure])
+    /// Returns the value of a slot; `None` if the operation has none.
+    pub fn get(&self, slot: usize) -> Option<u64> {
+        let is_taken = slot < SLOTS_MAX && self.taken & 1 << slot != 0;
+        is_taken.then(|| self.values[slot])
     }
 
-    /// Returns the measures that were taken, in order, with their values.
+    /// Returns the slots that were taken, in order, with their values.
     #[inline]
     pub fn iter(self) -> impl Iterator<Item = (usize, u64)> {
         let mut left = self.taken;
         std::iter::from_fn(move || {
-            let measure = left.trailing_zeros() as usize;
-            // The lowest bit is taken out; without any bit, `measure` is the width of the set.
+            let slot = left.trailing_zeros() as usize;
+            // The lowest bit is taken out; without any bit, `slot` is the width of the set.
             left &= left.wrapping_sub(1);
-            self.values.get(measure).map(|value| (measure, *value))
+            self.values.get(slot).map(|value| (slot, *value))
         })
     }
 }
@@ -249,11 +250,11 @@ mod tests {
     fn measures_are_returned_in_order_with_their_values() {
         let mut measured = MeasuredValues::default();
         assert_eq!((measured.iter().count(), measured.get(0)), (0, None));
-        measured.set(MEASURES_MAX - 1, 70);
+        measured.set(SLOTS_MAX - 1, 70);
         measured.set(0, 5);
         measured.set(3, 0);
         measured.set(0, 6);
-        assert_eq!(measured.iter().collect::<Vec<_>>(), [(0, 6), (3, 0), (MEASURES_MAX - 1, 70)]);
-        assert_eq!((measured.get(3), measured.get(4), measured.get(MEASURES_MAX)), (Some(0), None, None));
+        assert_eq!(measured.iter().collect::<Vec<_>>(), [(0, 6), (3, 0), (SLOTS_MAX - 1, 70)]);
+        assert_eq!((measured.get(3), measured.get(4), measured.get(SLOTS_MAX)), (Some(0), None, None));
     }
 }

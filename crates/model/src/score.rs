@@ -116,6 +116,7 @@ mod tests {
             share: Some(0.5),
             share_gap_max: None,
             limits: Vec::new(),
+            measures: Vec::new(),
             expected: Vec::new(),
         };
         let wait = Measure::always("wait", MeasureUnit::Nanoseconds);

@@ -301,6 +301,7 @@ impl AppWorkload {
             share: Some(weight as f64 / total as f64),
             share_gap_max: None,
             limits: Vec::new(),
+            measures: Vec::new(),
             // The heads of HTTP have no fixed length.
             expected: if is_binary { self.expected(transaction).into() } else { Vec::new() },
         };

@@ -81,6 +81,7 @@ impl EchoWorkload {
             share: Some(message.weight as f64 / total),
             share_gap_max: None,
             limits: Vec::new(),
+            measures: Vec::new(),
             expected: [echo_measure::SENT_BYTES, echo_measure::RECEIVED_BYTES]
                 .map(|measure| message.expected(measure))
                 .into(),

@@ -136,6 +136,7 @@ impl SqlWorkload {
             share: Some(transaction.weight as f64 / total),
             share_gap_max: transaction.share_gap_max,
             limits: transaction.limits.clone(),
+            measures: Vec::new(),
             expected: Vec::new(),
         };
         Catalog {
