@@ -171,7 +171,7 @@ fn failures_are_described() {
         format!("{fault}: {} ({code}): {text}", outcome.name())
     });
     insta::assert_snapshot!(found.join("\n"), @"
-    wrong-checksum: wrong checksum (0): SC: the checksum of the reply is not that of its payload
+    wrong-checksum: inconsistent (3): SC: the checksum of the reply is not that of its payload
     short-reply: truncated (0): SC: the connection ended after 28 bytes of the reply
     closed-session: session lost (0): CS: the server closed the kept connection in place of a reply
     wrong-block: wrong bytes (1): CS: the reply has the wrong result

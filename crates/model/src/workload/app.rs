@@ -214,7 +214,7 @@ impl AppTransaction {
 }
 
 /// The outcomes of transactions that failed, of all families whose servers speak in frames.
-pub(super) const OUTCOMES: [Outcome; 16] = [
+pub(super) const OUTCOMES: [Outcome; 15] = [
     Outcome::Refused,
     Outcome::Reset,
     Outcome::Unreachable,
@@ -229,7 +229,6 @@ pub(super) const OUTCOMES: [Outcome; 16] = [
     Outcome::Forbidden,
     Outcome::Busy,
     Outcome::SessionLost,
-    Outcome::WrongChecksum,
     Outcome::Inconsistent,
 ];
 

@@ -19,7 +19,7 @@ pub mod echo_measure {
 }
 
 /// The outcomes of messages that did not come back as they were.
-const OUTCOMES: [Outcome; 10] = [
+const OUTCOMES: [Outcome; 14] = [
     Outcome::Refused,
     Outcome::Reset,
     Outcome::Unreachable,
@@ -30,6 +30,10 @@ const OUTCOMES: [Outcome; 10] = [
     Outcome::NoLocalPort,
     Outcome::NoDescriptor,
     Outcome::Forbidden,
+    Outcome::Denied,
+    Outcome::Conflict,
+    Outcome::Gone,
+    Outcome::Full,
 ];
 
 /// Length of what stands before the content of a message: its length in bytes.

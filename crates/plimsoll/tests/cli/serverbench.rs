@@ -234,7 +234,7 @@ fn a_faulty_server_is_not_loaded() {
 #[test]
 fn faults_under_load_are_named_outcomes() {
     for (fault, outcome) in
-        [("wrong-checksum", "wrong checksum"), ("busy", "busy"), ("wrong-block", "wrong bytes")]
+        [("wrong-checksum", "inconsistent"), ("busy", "busy"), ("wrong-block", "wrong bytes")]
     {
         let fixture = Fixture::new();
         let (_server, target) = serve(&fixture, &["--fault", &format!("{fault}:20")]);
