@@ -5,7 +5,7 @@ use model::{
     Phase, Plan, Score, SizingRule, Words,
 };
 use stats::{Histogram, Steadiness};
-use units::Nanos;
+use units::{Nanos, Ratio};
 
 use crate::attribute::Attribution;
 use crate::classes::TimeClasses;
@@ -127,6 +127,8 @@ pub struct LoadPointResult {
     pub little_gap: Option<f64>,
     /// The pauses of users as drawn, per kind, in the order of the catalog; of no times in an open loop.
     pub pauses: Vec<PauseResult>,
+    /// The notices of each measure of user scope, in the order of the catalog.
+    pub notices: Vec<NoticeResult>,
     /// Bytes that successful operations transferred, in 2²⁰ bits per second; `None` where nothing goes over a network.
     pub throughput_mbit: Option<f64>,
     /// Throughput while an operation is under way: 8·Σb / (Σr·2²⁰), in 2²⁰ bits per second.
@@ -254,6 +256,35 @@ pub struct PauseResult {
     pub name: String,
     /// The times as drawn, whether or not users were back in time.
     pub drawn: TimeSummary,
+}
+
+/// The notices of one kind that users got, in all phases of a load point: begun = ended + lost + pending.
+#[derive(Debug, Clone, PartialEq)]
+pub struct NoticeResult {
+    /// Its name.
+    pub name: String,
+    /// Were awaited.
+    pub begun: u64,
+    /// Came.
+    pub ended: u64,
+    /// Had not come within the time limit.
+    pub lost: u64,
+    /// Were awaited still when the load point ended.
+    pub pending: u64,
+    /// Those whose wait began in the steady phase: all of which percentiles are.
+    pub begun_in_steady: u64,
+    /// The mean time of those of them that came, in s.
+    pub mean: Option<f64>,
+    /// The times of those of them that came.
+    pub histogram: Histogram,
+}
+
+impl NoticeResult {
+    /// Returns the time within which a part of the notices came whose wait began in the steady phase. `None` if fewer of
+    /// them came: those that did not come are longer than any time.
+    pub fn percentile(&self, q: f64) -> Option<Nanos> {
+        self.histogram.quantile_of(Ratio(q), self.begun_in_steady)
+    }
 }
 
 /// Mean and percentiles of a time, with intervals. The whole histogram is kept for charts and merges.

@@ -257,6 +257,7 @@ impl Window {
             kinds: vec![KindTotals::new(plan.catalog.measures.len()); plan.catalog.kinds.len()],
             units: vec![UnitTotals::default(); plan.catalog.units.len()],
             pauses: vec![Moments::default(); plan.catalog.pauses.len()],
+            notices: Vec::new(),
             response: Histogram::new(),
             service: Histogram::new(),
             lateness: Histogram::new(),

@@ -50,7 +50,7 @@ variants!(FLOW_FAULTS, flow_fault_name, FlowFault: Unequal, LeftOpen);
 variants!(FLOW_LAWS, flow_law_name, FlowLaw: Due, Started, Waiting, InFlight);
 variants!(EQUAL_TOTALS, equal_totals_name, EqualTotals:
     Kinds, Successes, Failures, TimedOut, Codes, InFlight, ResponseTimes, ServiceTimes, Latenesses, ResponseSum, ResponseMin,
-    ResponseMax,
+    ResponseMax, NoticeKinds, Notices, AwaitedNotices,
 );
 variants!(MEASURE_FAULTS, measure_fault_name, MeasureFault: Count, Part, Expected);
 variants!(OVERFLOWING_PARTS, overflowing_part_name, OverflowingPart: Interval, Detail);
@@ -158,6 +158,9 @@ fn of_record() -> Vec<Finding> {
         EqualTotals::ResponseSum,
         EqualTotals::ResponseMin,
         EqualTotals::ResponseMax,
+        EqualTotals::NoticeKinds,
+        EqualTotals::Notices,
+        EqualTotals::AwaitedNotices,
     ];
     let differ = |totals| Finding::Totals(once(at(UnequalTotals { totals, found: 0, expected: 200 })));
     findings.extend(totals.map(differ));

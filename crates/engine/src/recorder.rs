@@ -4,9 +4,11 @@
 //! the current interval first closes it, so every event lands in the interval that contains it and
 //! the state between intervals is exact, however late the thread was woken.
 
+use std::collections::BTreeMap;
+
 use model::{
-    Catalog, Detail, Health, IntervalRecord, KindTotals, MEASURES_MAX, Outcome, Phase, Phases, Reply,
-    SLOTS_MAX, SliceSchedule, SutUse, UnitTotals,
+    Catalog, Detail, Health, IntervalRecord, KindTotals, MEASURES_MAX, NoticeTotals, Outcome, Phase, Phases,
+    Reply, SLOTS_MAX, SliceSchedule, SutUse, UnitTotals, UserNotice,
 };
 use stats::{Histogram, Moments};
 use units::Nanos;
@@ -55,6 +57,11 @@ pub(crate) struct Recorder {
     /// The same, by kind.
     in_flight_kinds: Vec<u64>,
     thinking: TimeIntegral,
+    /// Numbers of notices that are awaited, by the beginnings of their waits (on the run's clock) and their measures.
+    awaited: BTreeMap<(Nanos, u16), u64>,
+    n_notices: usize,
+    /// The time after which a notice is lost.
+    time_limit: Nanos,
     in_flight_integral: u128,
     thinking_integral: u128,
     probe: HealthProbe,
@@ -100,6 +107,9 @@ impl Recorder {
             in_flight: TimeIntegral::default(),
             in_flight_kinds: vec![0; n_kinds],
             thinking: TimeIntegral::default(),
+            awaited: BTreeMap::new(),
+            n_notices: setup.catalog.notices.len(),
+            time_limit: setup.time_limit,
             in_flight_integral: 0,
             thinking_integral: 0,
             probe,
@@ -225,9 +235,9 @@ impl Recorder {
         at.max(self.origin + self.current.start)
     }
 
-    /// Returns whether no operation is in flight or waits.
+    /// Returns whether no operation is in flight or waits, and no notice is awaited.
     pub(crate) fn is_empty(&mut self) -> bool {
-        self.in_flight.inside() == 0 && self.waiting() == 0
+        self.in_flight.inside() == 0 && self.waiting() == 0 && self.awaited.is_empty()
     }
 
     /// Returns the number of operations that are due and not started, as far as this interval knows.
@@ -348,8 +358,47 @@ impl Recorder {
         self.thinking.leave(began, at);
     }
 
+    /// Records that a notice is awaited, or has come; one that was lost already is not recorded again.
+    pub(crate) fn notice(&mut self, at: Nanos, notice: UserNotice) {
+        self.roll(at);
+        let UserNotice { measure, begun, value } = notice;
+        let index = usize::from(measure);
+        let totals = &mut self.current.notices[index];
+        let is_in_steady = self.phases.at(begun.saturating_sub(self.origin)) == Phase::Steady;
+        let Some(value) = value else {
+            totals.begun += 1;
+            totals.begun_in_steady += u64::from(is_in_steady);
+            *self.awaited.entry((begun, measure)).or_default() += 1;
+            return;
+        };
+        let Some(n) = self.awaited.get_mut(&(begun, measure)) else { return };
+        *n -= 1;
+        if *n == 0 {
+            self.awaited.remove(&(begun, measure));
+        }
+        totals.ended.record(value);
+        if is_in_steady {
+            self.detail.notices[index].record(Nanos(value));
+        }
+    }
+
+    /// Gives up the notices that have not come within the time limit by `boundary`, and counts those that are awaited.
+    fn close_notices(&mut self, boundary: Nanos) {
+        while let Some(first) = self.awaited.first_entry() {
+            let (begun, measure) = *first.key();
+            if boundary < begun.saturating_add(self.time_limit) {
+                break;
+            }
+            self.current.notices[usize::from(measure)].lost += first.remove();
+        }
+        for ((_, measure), n) in &self.awaited {
+            self.current.notices[usize::from(*measure)].awaited_at_end += n;
+        }
+    }
+
     fn close_interval(&mut self) {
         let boundary = self.current.end + self.origin;
+        self.close_notices(boundary);
         let waiting = self.waiting();
         let in_flight = self.in_flight.integral(boundary);
         let thinking = self.thinking.integral(boundary);
@@ -386,6 +435,9 @@ impl Recorder {
         self.begin_interval(closed.end, closed.index + 1);
         self.current.flow.waiting_at_start = closed.flow.waiting_at_end;
         self.current.flow.in_flight_at_start = closed.flow.in_flight_at_end;
+        for (next, closed) in self.current.notices.iter_mut().zip(&closed.notices) {
+            next.awaited_at_start = closed.awaited_at_end;
+        }
         self.finished.push(closed);
     }
 
@@ -403,6 +455,8 @@ impl Recorder {
         self.current.units.resize_with(self.n_units, UnitTotals::default);
         self.current.pauses.resize_with(self.n_pauses, Moments::default);
         self.detail.pauses.resize_with(self.n_pauses, Histogram::new);
+        self.current.notices.resize_with(self.n_notices, NoticeTotals::default);
+        self.detail.notices.resize_with(self.n_notices, Histogram::new);
     }
 }
 

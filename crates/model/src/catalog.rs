@@ -10,9 +10,10 @@ use std::fmt;
 use languages::{is_terminal_control, names};
 use serde::{Deserialize, Serialize};
 
+use crate::notice::NOTICES_MAX;
 use crate::operation::SLOTS_MAX;
 use crate::workload::PATH_MAX;
-use crate::{Limit, Outcome, Score, SizingRule, Think, Words};
+use crate::{Limit, NoticeKind, Outcome, Score, SizingRule, Think, Words};
 
 /// The greatest length of a name in bytes: that of a path.
 const NAME_MAX: usize = PATH_MAX;
@@ -43,6 +44,9 @@ pub struct Catalog {
     /// The kinds of pauses that users make between operations, in the order of records; empty where they make none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub pauses: Vec<PauseKind>,
+    /// The measures of user scope, in the order of records; empty where users get no notices.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notices: Vec<NoticeKind>,
     /// The measures of operations besides their response times, in the order of records.
     pub measures: Vec<Measure>,
     /// Indexes of the measures whose sum is what operations transfer; their rate is the throughput.
@@ -245,6 +249,7 @@ impl Catalog {
             kinds,
             units,
             pauses,
+            notices,
             measures,
             transferred,
             response_parts,
@@ -257,6 +262,7 @@ impl Catalog {
         *kinds == other.kinds
             && *units == other.units
             && *pauses == other.pauses
+            && *notices == other.notices
             && measures.len() == other.measures.len()
             && measures.iter().zip(&other.measures).all(|(one, other)| one.measures_as(other))
             && *transferred == other.transferred
@@ -296,6 +302,7 @@ impl Catalog {
             ),
             ("units", self.units.iter().map(String::as_str).collect(), usize::from(u16::MAX)),
             ("pauses", self.pauses.iter().map(|pause| pause.name.as_str()).collect(), usize::from(u16::MAX)),
+            ("notices", self.notices.iter().map(|notice| notice.name.as_str()).collect(), NOTICES_MAX),
             ("measures", self.measures.iter().map(|measure| measure.name.as_str()).collect(), MEASURES_MAX),
             ("bands", self.bands.iter().map(|band| band.name.as_str()).collect(), BANDS_MAX),
         ];

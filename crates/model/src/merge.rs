@@ -7,7 +7,9 @@ use stats::{Histogram, HistogramOverflow};
 use thiserror::Error;
 use units::Nanos;
 
-use crate::{Detail, Flow, Health, IntervalRecord, KindTotals, Outcome, RecordSource, SutUse, UnitTotals};
+use crate::{
+    Detail, Flow, Health, IntervalRecord, KindTotals, NoticeTotals, Outcome, RecordSource, SutUse, UnitTotals,
+};
 
 /// A record that cannot be merged with those of other threads and agents.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
@@ -102,6 +104,7 @@ impl IntervalRecord {
         }
         self.flow = sums.flow;
         self.units = sums.units;
+        self.notices = sums.notices;
         self.health = sums.health;
         self.sut = sums.sut;
         self.end = self.end.max(other.end);
@@ -123,6 +126,7 @@ impl IntervalRecord {
             ("kinds of operations", self.kinds.len(), other.kinds.len()),
             ("kinds of units", self.units.len(), other.units.len()),
             ("kinds of pauses", self.pauses.len(), other.pauses.len()),
+            ("kinds of notices", self.notices.len(), other.notices.len()),
         ];
         match parts.into_iter().chain(measures).find(|(_, expected, found)| expected != found) {
             Some((parts, expected, found)) => Err(MergeFault::OtherParts { parts, found, expected }),
@@ -192,7 +196,8 @@ fn contradiction(record: &IntervalRecord) -> Option<MergeFault> {
             [flow.in_flight_at_end.into(), kinds(|kind| kind.in_flight_at_end.into())],
         ),
     ];
-    let unequal = counts.into_iter().find(|(_, [left, right])| left != right);
+    let notices = record.notices.iter().map(|notice| ("notices that were awaited", notice.sides()));
+    let unequal = counts.into_iter().chain(notices).find(|(_, [left, right])| left != right);
     unequal.map(|(what, [left, right])| MergeFault::Contradiction { what, left, right })
 }
 
@@ -200,6 +205,7 @@ fn contradiction(record: &IntervalRecord) -> Option<MergeFault> {
 struct SmallSums {
     flow: Flow,
     units: Vec<UnitTotals>,
+    notices: Vec<NoticeTotals>,
     health: Health,
     sut: Option<SutUse>,
 }
@@ -208,13 +214,15 @@ impl SmallSums {
     fn of(one: &IntervalRecord, other: &IntervalRecord) -> Result<SmallSums, MergeFault> {
         let IntervalRecord { mut flow, mut health, mut sut, .. } = *one;
         let mut units = one.units.clone();
+        let mut notices = one.notices.clone();
         flow.merge(&other.flow)?;
         health.merge(other.health)?;
         if let Some(used) = other.sut {
             sut.get_or_insert_default().merge(used)?;
         }
         units.iter_mut().zip(&other.units).try_for_each(|(unit, other)| unit.merge(*other))?;
-        Ok(SmallSums { flow, units, health, sut })
+        notices.iter_mut().zip(&other.notices).try_for_each(|(notice, other)| notice.merge(other))?;
+        Ok(SmallSums { flow, units, notices, health, sut })
     }
 }
 
@@ -308,6 +316,7 @@ impl Detail {
         merge_all(&mut self.response, &other.response)?;
         merge_all(&mut self.spreads, &other.spreads)?;
         merge_all(&mut self.pauses, &other.pauses)?;
+        merge_all(&mut self.notices, &other.notices)?;
         for (key, histogram) in &other.failed {
             self.failed.entry(*key).or_default().merge(histogram)?;
         }
@@ -319,6 +328,7 @@ impl Detail {
             (&self.response, &other.response),
             (&self.spreads, &other.spreads),
             (&self.pauses, &other.pauses),
+            (&self.notices, &other.notices),
         ];
         let mut pairs = lists.into_iter().flat_map(|(own, others)| own.iter().zip(others));
         let own = |key| self.failed.get(key);
@@ -339,6 +349,23 @@ impl UnitTotals {
     /// Adds the totals of another part.
     fn merge(&mut self, other: UnitTotals) -> Result<(), MergeFault> {
         *self = UnitTotals { ok: added(self.ok, other.ok)?, failed: added(self.failed, other.failed)? };
+        Ok(())
+    }
+}
+
+impl NoticeTotals {
+    /// Adds the notices of another part.
+    fn merge(&mut self, other: &NoticeTotals) -> Result<(), MergeFault> {
+        let mut ended = self.ended;
+        ended.merge(&other.ended);
+        *self = NoticeTotals {
+            awaited_at_start: added(self.awaited_at_start, other.awaited_at_start)?,
+            begun: added(self.begun, other.begun)?,
+            begun_in_steady: added(self.begun_in_steady, other.begun_in_steady)?,
+            ended,
+            lost: added(self.lost, other.lost)?,
+            awaited_at_end: added(self.awaited_at_end, other.awaited_at_end)?,
+        };
         Ok(())
     }
 }
@@ -452,6 +479,12 @@ mod tests {
         assert_eq!(failures, against("failures", 0, 1));
         let time_outs = fault(|record| record.kinds[0].failed = [(Outcome::TimedOut, u64::MAX)].into());
         assert_eq!(time_outs, against("time-outs", 0, u64::MAX.into()));
+        let awaited = NoticeTotals { begun: 2, lost: 1, ..NoticeTotals::default() };
+        let mut noticed = IntervalRecord { notices: vec![awaited], ..record(&[], &[]) };
+        let error = noticed.check_counts().unwrap_err();
+        assert_eq!(error.fault, against("notices that were awaited", 2, 1));
+        noticed.notices[0].awaited_at_end = 1;
+        assert_eq!(noticed.check_counts(), Ok(()));
         let codes = fault(|record| record.kinds[0].codes.add(Outcome::WrongStatus, 503, 2));
         assert_eq!(codes, against("failures with a code", 0, 2));
         let in_flight = fault(|record| record.kinds[0].in_flight_at_end = 1);

@@ -7,7 +7,7 @@ use std::fmt;
 use stats::{Histogram, Moments};
 use units::Nanos;
 
-use crate::{CODES_MAX, Outcome, Phase};
+use crate::{CODES_MAX, NoticeTotals, Outcome, Phase};
 
 /// The record of one interval (a second, or less where a phase ends) of one load point on one load thread, or on all
 /// of a load agent.
@@ -37,6 +37,8 @@ pub struct IntervalRecord {
     pub units: Vec<UnitTotals>,
     /// Per kind of pause, the times of those that began, as drawn, in ns.
     pub pauses: Vec<Moments>,
+    /// Per measure of user scope.
+    pub notices: Vec<NoticeTotals>,
     /// Response time (done − due) of successful operations of all kinds: the sum of the kinds' histograms.
     pub response: Histogram,
     /// Service time (done − sent) of successful operations. Empty where every operation was sent when due
@@ -187,6 +189,8 @@ pub struct Detail {
     pub spreads: Vec<Histogram>,
     /// The times of pauses as drawn, per kind of pause.
     pub pauses: Vec<Histogram>,
+    /// The times that notices took whose wait began in the steady phase, per measure of user scope, whenever they came.
+    pub notices: Vec<Histogram>,
 }
 
 /// The detail of one or several intervals of one phase.
@@ -231,6 +235,7 @@ impl IntervalRecord {
             kinds: Vec::new(),
             units: Vec::new(),
             pauses: Vec::new(),
+            notices: Vec::new(),
             response: Histogram::new(),
             service: Histogram::new(),
             lateness: Histogram::new(),
@@ -251,6 +256,7 @@ impl IntervalRecord {
         self.kinds.iter_mut().for_each(KindTotals::clear);
         self.units.fill(UnitTotals::default());
         self.pauses.fill(Moments::default());
+        self.notices.fill(NoticeTotals::default());
         for histogram in [&mut self.response, &mut self.service, &mut self.lateness] {
             histogram.clear();
         }
@@ -337,12 +343,14 @@ impl Detail {
             failed: BTreeMap::new(),
             spreads: vec![Histogram::new(); n_spreads],
             pauses: vec![Histogram::new(); n_pauses],
+            notices: Vec::new(),
         }
     }
 
     fn clear(&mut self) {
         let histograms = self.response.iter_mut().chain(self.failed.values_mut());
-        histograms.chain(&mut self.spreads).chain(&mut self.pauses).for_each(Histogram::clear);
+        let of_users = self.pauses.iter_mut().chain(&mut self.notices);
+        histograms.chain(&mut self.spreads).chain(of_users).for_each(Histogram::clear);
     }
 }
 

@@ -25,7 +25,7 @@ use model::{
 };
 use units::{Clock, Nanos};
 
-use crate::driver::{SimBlockingDriver, SimDriver};
+use crate::driver::{NoticeQueue, SimBlockingDriver, SimDriver};
 use crate::executor::SimExecutor;
 use crate::family::SimOperation;
 use crate::server::{ServerState, SimRequest, SimServer, TimeWindow};
@@ -261,6 +261,7 @@ impl Simulation {
                 clock: clock.clone(),
                 origin: START,
                 user,
+                notices: NoticeQueue::default(),
                 operation: PhantomData,
             }
         };

@@ -323,6 +323,7 @@ impl AppWorkload {
             ],
             transferred: vec![app_measure::SENT_BYTES, app_measure::RECEIVED_BYTES],
             response_parts: vec![app_measure::QUEUE, app_measure::SERVICE],
+            notices: Vec::new(),
             bands: Vec::new(),
             sizing: None,
             outcomes: OUTCOMES.iter().chain(of_http).copied().collect(),

@@ -103,6 +103,7 @@ impl EchoWorkload {
             ],
             transferred: vec![echo_measure::SENT_BYTES, echo_measure::RECEIVED_BYTES],
             response_parts: Vec::new(),
+            notices: Vec::new(),
             bands: Vec::new(),
             sizing: None,
             outcomes: OUTCOMES.into(),

@@ -398,6 +398,7 @@ impl OrderEntryWorkload {
                 DatabaseMode::Server => vec![order_measure::SENT_BYTES, order_measure::RECEIVED_BYTES],
                 DatabaseMode::Embedded => Vec::new(),
             },
+            notices: Vec::new(),
             bands: self.bands(),
             sizing: self.sizing(),
             outcomes: OUTCOMES

@@ -152,6 +152,7 @@ impl SqlWorkload {
             ],
             transferred: vec![sql_measure::SENT_BYTES, sql_measure::RECEIVED_BYTES],
             response_parts: Vec::new(),
+            notices: Vec::new(),
             bands: Vec::new(),
             sizing: None,
             outcomes: OUTCOMES

@@ -2,7 +2,8 @@
 //!
 //! Layout, all numbers of variable length: version; number of kinds, and for each the histogram of
 //! the response times of its successful operations; number of failure histograms, and for each
-//! kind, outcome and histogram, in that order; number of spreads of measures, and the histogram of each; number of kinds of pauses, and the histogram of each. Each
+//! kind, outcome and histogram, in that order; number of spreads of measures, and the histogram of each; number of kinds of pauses, and the histogram of each;
+//! number of kinds of notices, and the histogram of each. Each
 //! histogram stands behind its length.
 
 use std::collections::BTreeMap;
@@ -15,7 +16,7 @@ use super::number::{ByteReader, put, put_histogram};
 use crate::rows::RecordKey;
 
 /// The current version; any change of the layout raises it.
-const VERSION: u64 = 3;
+const VERSION: u64 = 4;
 
 /// Writes all fields without a column of their own; equal records give equal bytes.
 pub(crate) fn encode_detail(detail: &Detail) -> Vec<u8> {
@@ -39,6 +40,8 @@ pub(super) fn put_detail(detail: &Detail, into: &mut Vec<u8>) {
     detail.spreads.iter().for_each(|histogram| put_histogram(histogram, into));
     put(detail.pauses.len() as u64, into);
     detail.pauses.iter().for_each(|histogram| put_histogram(histogram, into));
+    put(detail.notices.len() as u64, into);
+    detail.notices.iter().for_each(|histogram| put_histogram(histogram, into));
 }
 
 /// Reads a record back. Any bytes are safe to pass.
@@ -69,7 +72,8 @@ fn read_fields(from: &mut ByteReader) -> Result<Detail, CodecError> {
     }
     let spreads = histograms(from)?;
     let pauses = histograms(from)?;
-    Ok(Detail { response, failed, spreads, pauses })
+    let notices = histograms(from)?;
+    Ok(Detail { response, failed, spreads, pauses, notices })
 }
 
 fn histograms(from: &mut ByteReader) -> Result<Vec<Histogram>, CodecError> {

@@ -110,6 +110,7 @@ impl Synthesis {
             kinds: vec![KindTotals::new(4); FILES.len()],
             units: vec![UnitTotals { ok: 0, failed: 0 }; FILES.len()],
             pauses: Vec::new(),
+            notices: Vec::new(),
             response: Histogram::new(),
             service: Histogram::new(),
             lateness: Histogram::new(),

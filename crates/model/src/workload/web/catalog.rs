@@ -77,6 +77,7 @@ impl WebWorkload {
             measures: measures(self.follows_redirects()),
             transferred: vec![web_measure::REPLY_BYTES],
             response_parts: Vec::new(),
+            notices: Vec::new(),
             bands: Vec::new(),
             sizing: None,
             outcomes: Vec::new(),

@@ -46,6 +46,7 @@ pub(crate) fn timed(index: u32, phase: Phase, times: impl Iterator<Item = Nanos>
         kinds: vec![kind],
         units: Vec::new(),
         pauses: Vec::new(),
+        notices: Vec::new(),
         response,
         service: Histogram::new(),
         lateness: Histogram::new(),
