@@ -127,6 +127,8 @@ pub struct LoadPointResult {
     pub little_gap: Option<f64>,
     /// The pauses of users as drawn, per kind, in the order of the catalog; of no times in an open loop.
     pub pauses: Vec<PauseResult>,
+    /// Successful operations per client; `None` where they are not counted by client, or the phase was cut short.
+    pub clients: Option<ClientSpread>,
     /// The notices of each measure of user scope, in the order of the catalog.
     pub notices: Vec<NoticeResult>,
     /// Bytes that successful operations transferred, in 2²⁰ bits per second; `None` where nothing goes over a network.
@@ -256,6 +258,21 @@ pub struct PauseResult {
     pub name: String,
     /// The times as drawn, whether or not users were back in time.
     pub drawn: TimeSummary,
+}
+
+/// The successful operations of clients in the steady phase.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct ClientSpread {
+    /// The number of clients.
+    pub n: u64,
+    /// The operations of the client with the fewest.
+    pub least: u64,
+    /// The mean.
+    pub mean: f64,
+    /// The operations of the client with the most.
+    pub greatest: u64,
+    /// Jain's index of fairness ([`stats::Moments::fairness`]); `None` if no operation succeeded.
+    pub fairness: Option<f64>,
 }
 
 /// The notices of one kind that users got, in all phases of a load point: begun = ended + lost + pending.

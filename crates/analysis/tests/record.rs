@@ -258,6 +258,7 @@ impl Window {
             units: vec![UnitTotals::default(); plan.catalog.units.len()],
             pauses: vec![Moments::default(); plan.catalog.pauses.len()],
             notices: Vec::new(),
+            clients: Moments::default(),
             response: Histogram::new(),
             service: Histogram::new(),
             lateness: Histogram::new(),

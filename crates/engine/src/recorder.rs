@@ -62,6 +62,8 @@ pub(crate) struct Recorder {
     n_notices: usize,
     /// The time after which a notice is lost.
     time_limit: Nanos,
+    /// Successful operations of each user in the steady phase; of nobody where slots perform what is due.
+    clients: Vec<u32>,
     in_flight_integral: u128,
     thinking_integral: u128,
     probe: HealthProbe,
@@ -110,6 +112,7 @@ impl Recorder {
             awaited: BTreeMap::new(),
             n_notices: setup.catalog.notices.len(),
             time_limit: setup.time_limit,
+            clients: vec![0; setup.assignment.users.len()],
             in_flight_integral: 0,
             thinking_integral: 0,
             probe,
@@ -131,6 +134,9 @@ impl Recorder {
             false => ScheduledOperations::Queue(DueQueue::new(schedule)),
         });
         self.is_paced = true;
+        if !has_user_state {
+            self.clients = Vec::new();
+        }
     }
 
     /// Counts the operations of the schedule that have fallen due by `now` (on the run's clock), in the intervals in
@@ -299,6 +305,16 @@ impl Recorder {
         }
     }
 
+    /// Counts the successful operation that was just completed for its user, by the user's number on this thread.
+    #[inline]
+    pub(crate) fn served(&mut self, user: usize) {
+        if self.current.phase == Phase::Steady
+            && let Some(n) = self.clients.get_mut(user)
+        {
+            *n = n.saturating_add(1);
+        }
+    }
+
     /// Records that the peer left the connection of the operation that was just completed open.
     #[cold]
     pub(crate) fn left_open(&mut self) {
@@ -396,9 +412,17 @@ impl Recorder {
         }
     }
 
+    /// Hands over the operations of each user when the steady phase ends.
+    fn hand_over_clients(&mut self) {
+        if self.current.phase == Phase::Steady && self.current.end == self.phases.end_of(Phase::Steady) {
+            self.clients.iter().for_each(|n| self.current.clients.record(u64::from(*n)));
+        }
+    }
+
     fn close_interval(&mut self) {
         let boundary = self.current.end + self.origin;
         self.close_notices(boundary);
+        self.hand_over_clients();
         let waiting = self.waiting();
         let in_flight = self.in_flight.integral(boundary);
         let thinking = self.thinking.integral(boundary);

@@ -96,6 +96,7 @@ impl IntervalRecord {
         // Everything was checked: nothing fails from here on.
         self.kinds.iter_mut().zip(&other.kinds).try_for_each(|(kind, other)| kind.merge(other))?;
         self.pauses.iter_mut().zip(&other.pauses).for_each(|(pause, other)| pause.merge(other));
+        self.clients.merge(&other.clients);
         self.merge_service(other)?;
         self.response.merge(&other.response)?;
         self.lateness.merge(&other.lateness)?;

@@ -39,6 +39,9 @@ pub struct IntervalRecord {
     pub pauses: Vec<Moments>,
     /// Per measure of user scope.
     pub notices: Vec<NoticeTotals>,
+    /// Successful operations of the steady phase, a value per client: a user of a closed loop, or one with state. In the last
+    /// interval of the phase, if that was not cut short; else of no values.
+    pub clients: Moments,
     /// Response time (done − due) of successful operations of all kinds: the sum of the kinds' histograms.
     pub response: Histogram,
     /// Service time (done − sent) of successful operations. Empty where every operation was sent when due
@@ -236,6 +239,7 @@ impl IntervalRecord {
             units: Vec::new(),
             pauses: Vec::new(),
             notices: Vec::new(),
+            clients: Moments::default(),
             response: Histogram::new(),
             service: Histogram::new(),
             lateness: Histogram::new(),
@@ -257,6 +261,7 @@ impl IntervalRecord {
         self.units.fill(UnitTotals::default());
         self.pauses.fill(Moments::default());
         self.notices.fill(NoticeTotals::default());
+        self.clients = Moments::default();
         for histogram in [&mut self.response, &mut self.service, &mut self.lateness] {
             histogram.clear();
         }

@@ -148,6 +148,15 @@ fn load_point(point: &LoadPointResult, report: &Report) -> Value {
         let pause = |pause: &PauseResult| json!({ "name": pause.name, "drawn": times(Some(&pause.drawn)) });
         value["pauses"] = drawn.into_iter().map(pause).collect();
     }
+    if let Some(clients) = point.clients {
+        value["clients"] = json!({
+            "n": clients.n,
+            "least": clients.least,
+            "mean": clients.mean,
+            "greatest": clients.greatest,
+            "fairness": clients.fairness,
+        });
+    }
     if !point.notices.is_empty() {
         value["notices"] = point.notices.iter().map(notice).collect();
     }

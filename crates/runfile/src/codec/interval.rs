@@ -5,7 +5,7 @@
 //! number of its measures and the moments of each, the number of its failures, and for each outcome and n, number of its protocol codes, and for each outcome, code
 //! and n, and the n of codes without room; number of
 //! unit kinds, and for each ok and failed; number of kinds of pauses, and the moments of each; number of kinds of notices, and for each those awaited at the start, begun, of these in the steady phase,
-//! the moments of those that came, lost, awaited at the end; histograms of response time, service time and lateness, each behind its
+//! the moments of those that came, lost, awaited at the end; moments of the operations of clients; histograms of response time, service time and lateness, each behind its
 //! length; threads, CPU time, run-queue time; 0, or 1 and the SUT's CPU and throttled time.
 //!
 //! A moment is n, and if that is not zero: the smallest value a, and unless all values are a: the
@@ -51,6 +51,7 @@ pub(super) fn put_interval(record: &IntervalRecord, into: &mut Vec<u8>) {
     record.pauses.iter().for_each(|pause| put_moments(pause, 0, into));
     put(record.notices.len() as u64, into);
     record.notices.iter().for_each(|notice| put_notice(notice, into));
+    put_moments(&record.clients, 0, into);
     for histogram in [&record.response, &record.service, &record.lateness] {
         put_histogram(histogram, into);
     }
@@ -94,6 +95,7 @@ fn read_fields(key: &RecordKey, index: u32, from: &mut ByteReader) -> Result<Int
         units: list(from, |from| Ok(UnitTotals { ok: from.u64()?, failed: from.u64()? }))?,
         pauses: list(from, |from| moments(0, from))?,
         notices: list(from, notice)?,
+        clients: moments(0, from)?,
         response: from.histogram()?,
         service: from.histogram()?,
         lateness: from.histogram()?,

@@ -93,13 +93,20 @@ fn interval() -> impl Strategy<Value = IntervalRecord> {
     let units = prop::collection::vec(any::<(u64, u64)>(), 0..3);
     let pauses = prop::collection::vec(moments(), 0..3);
     let notices = prop::collection::vec(notice(), 0..3);
-    let lists = (prop::collection::vec(kind(), 0..3), units, pauses, notices);
+    let lists = (prop::collection::vec(kind(), 0..3), units, pauses, notices, moments());
     let histograms = (histogram(), histogram(), histogram());
     let health = (any::<u32>(), any::<u64>(), any::<u64>());
     let sut = prop::option::of(any::<(u64, u64)>());
     let parts = (any::<u32>(), flow(), lists, histograms, health, sut);
     parts.prop_map(
-        |(index, flow, (kinds, units, pauses, notices), (response, service, lateness), health, sut)| {
+        |(
+            index,
+            flow,
+            (kinds, units, pauses, notices, clients),
+            (response, service, lateness),
+            health,
+            sut,
+        )| {
             let (threads, cpu, run_queue) = (health.0, Nanos(health.1), Nanos(health.2));
             IntervalRecord {
                 load_point: KEY.load_point,
@@ -114,6 +121,7 @@ fn interval() -> impl Strategy<Value = IntervalRecord> {
                 units: units.into_iter().map(|(ok, failed)| UnitTotals { ok, failed }).collect(),
                 pauses,
                 notices,
+                clients,
                 response,
                 service,
                 lateness,

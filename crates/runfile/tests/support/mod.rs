@@ -111,6 +111,7 @@ impl Synthesis {
             units: vec![UnitTotals { ok: 0, failed: 0 }; FILES.len()],
             pauses: Vec::new(),
             notices: Vec::new(),
+            clients: stats::Moments::default(),
             response: Histogram::new(),
             service: Histogram::new(),
             lateness: Histogram::new(),

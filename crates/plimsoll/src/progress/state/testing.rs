@@ -47,6 +47,7 @@ pub(crate) fn timed(index: u32, phase: Phase, times: impl Iterator<Item = Nanos>
         units: Vec::new(),
         pauses: Vec::new(),
         notices: Vec::new(),
+        clients: stats::Moments::default(),
         response,
         service: Histogram::new(),
         lateness: Histogram::new(),

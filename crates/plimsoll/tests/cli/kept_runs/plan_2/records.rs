@@ -32,6 +32,8 @@ pub(super) fn convert_interval(old: &[u8]) -> Vec<u8> {
     // Pauses were not recorded as drawn, and users got no notices.
     put(0, &mut into);
     put(0, &mut into);
+    // Operations were not counted by client: moments of no values.
+    put(1, &mut into);
     (0..3).for_each(|_| from.copy_bytes(&mut into));
     // Three numbers of the generator's health.
     from.copy_several(3, &mut into);
