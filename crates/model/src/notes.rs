@@ -79,15 +79,15 @@ fn add(section: &mut FactSection, note: Fact) {
 }
 
 fn read_notes(mut top: TomlTable) -> Option<Notes> {
-    let format = top.required("format", whole_u32(NOTES_FORMAT..=NOTES_FORMAT));
-    let withheld = Withheld::of(&top.optional("withhold", list(field)).unwrap_or_default());
+    let format = top.required_undescribed("format", whole_u32(NOTES_FORMAT..=NOTES_FORMAT));
+    let withheld = Withheld::of(&top.optional_undescribed("withhold", list(field)).unwrap_or_default());
     let mut notes = read_groups(&mut top, "", |_| true);
-    if let Some(mut load) = top.optional_table("load") {
+    if let Some(mut load) = top.optional_table_undescribed("load") {
         notes.extend(read_groups(&mut load, LOAD_MACHINE, Field::is_of_machine));
         load.finish();
     }
-    if let Some(mut other) = top.optional_table("other") {
-        let others = other.named(|_, value| line(value)).into_iter();
+    if let Some(mut other) = top.optional_table_undescribed("other") {
+        let others = other.named_undescribed(|_, value| line(value)).into_iter();
         notes.extend(others.map(|(name, value)| Note { section: OTHER.to_owned(), name, value }));
         other.finish();
     }
@@ -123,9 +123,9 @@ fn candidates(written: &str) -> Vec<String> {
 fn read_groups(table: &mut TomlTable, before_title: &str, is_here: fn(&str) -> bool) -> Vec<Note> {
     let mut notes = Vec::new();
     for (group, title) in Field::groups().iter().filter(|(group, _)| is_here(group)) {
-        let Some(mut keys) = table.optional_table(group) else { continue };
+        let Some(mut keys) = table.optional_table_undescribed(group) else { continue };
         for field in Field::all().filter(|field| field.path().0 == *group) {
-            let value = keys.optional(field.path().1, line);
+            let value = keys.optional_undescribed(field.path().1, line);
             let section = format!("{before_title}{title}");
             notes.extend(value.map(|value| Note { section, name: field.name_of(None), value }));
         }

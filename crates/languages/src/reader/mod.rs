@@ -1,12 +1,18 @@
 //! Reading TOML that people write; all mistakes are collected, each with its position.
 //!
-//! - [`read_toml`]: text → value, or everything that is wrong with it
-//! - `table`: tables, key by key
-//! - `value`: single values
+//! - [`read_toml`]: text → value, or everything that is wrong with it; [`toml_schema`]: the JSON Schema of such texts
+//! - `table`: tables; `keys`: their keys; `undescribed`: keys that a schema does not get from here
+//! - `value_spec`: kinds of values; `value`: the readers of single values
+//! - `description`: what was asked of a table, as a schema
 
+mod description;
+mod keys;
 mod table;
+mod undescribed;
 mod value;
+pub(crate) mod value_spec;
 
+use serde_json::Value;
 use toml::de::DeTable;
 
 pub use table::{NamedEntry, TomlTable, ValueError, kind};
@@ -18,6 +24,16 @@ pub use value::{
 
 use crate::diagnostics::{Diagnostic, Diagnostics};
 use table::TomlSource;
+
+/// Returns the JSON Schema (2020-12) of the texts that a reader of [`read_toml`] accepts: the reader describes them.
+pub fn toml_schema<T>(title: &str, read: impl FnOnce(TomlTable) -> Option<T>) -> Value {
+    let (source, entries) = (TomlSource::new("", ""), DeTable::new());
+    let top = TomlTable::description(&source, &entries);
+    let description = top.description.clone().unwrap_or_default();
+    read(top);
+    let definitions = source.definitions.take();
+    description.borrow().document(title, definitions)
+}
 
 /// Reads a TOML text; `what` is what messages call its kind (`a definition`), `file_name` the text itself.
 ///

@@ -12,10 +12,13 @@ use crate::names::Named;
 use crate::quantity::{QuantityError, TIME_MAX, parse_bytes, parse_time_up_to};
 
 /// The longest title or summary.
-const LINE_MAX: usize = 500;
+pub(super) const LINE_MAX: usize = 500;
 
 /// The longest id.
-const ID_MAX: usize = 64;
+pub(super) const ID_MAX: usize = 64;
+
+/// The largest size of a file: a larger one is probably a mistake.
+pub(super) const FILE_BYTES_MAX: u64 = 1 << 40;
 
 /// Reads a text.
 ///
@@ -88,7 +91,7 @@ pub fn whole(limits: RangeInclusive<u64>) -> impl Fn(&DeValue) -> Result<u64, Va
 /// # Errors
 /// It is not a whole number, or larger.
 pub fn bytes(value: &DeValue) -> Result<u64, ValueError> {
-    whole(0..=1 << 40)(value)
+    whole(0..=FILE_BYTES_MAX)(value)
 }
 
 /// Reads a whole number within limits that fit 32 bits.
@@ -257,7 +260,7 @@ mod tests {
     /// Reads the value of `v`; the error is shown as a log has it, without its position.
     fn check<T>(value: &str, read: impl Fn(&DeValue) -> Result<T, ValueError>) -> Result<T, String> {
         let text = format!("v = {value}");
-        let read = read_toml("a test", "t.toml", &text, |mut top| top.required("v", read));
+        let read = read_toml("a test", "t.toml", &text, |mut top| top.required_undescribed("v", read));
         read.map_err(|error| error.brief().replace("`t.toml:1:5`: `v` is not valid: ", ""))
     }
 

@@ -1,8 +1,8 @@
 //! Keys: name, description, and where the value goes.
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
-use super::{Definitions, SchemaPart, TableSpec, ValueSpec, part};
+use super::{TableSpec, ValueSpec};
 use crate::reader::{TomlTable, ValueError};
 
 /// A key of a table that is read into a `T`.
@@ -17,9 +17,7 @@ pub struct KeySpec<T> {
 
 /// The content of a key: a value, a table or several.
 trait Content<T> {
-    fn read(&self, table: &mut TomlTable, key: &'static str, into: &mut T);
-
-    fn schema(&self, definitions: &mut Definitions) -> SchemaPart;
+    fn read(&self, table: &mut TomlTable, key: &'static str, about: &str, into: &mut T);
 }
 
 /// Makes a key with a value; `set` puts it where it belongs.
@@ -85,22 +83,10 @@ impl<T> KeySpec<T> {
         if self.is_required {
             table.require(self.name);
         }
-        self.content.read(table, self.name, into);
-    }
-
-    /// Returns the name if the key must be given.
-    pub(super) fn required_name(&self) -> Option<&'static str> {
-        self.is_required.then_some(self.name)
-    }
-
-    /// Returns the name with the schema of the key.
-    pub(super) fn property(&self, definitions: &mut Definitions) -> (String, Value) {
-        let mut schema = self.content.schema(definitions);
-        schema.insert("description".to_owned(), self.about.into());
+        self.content.read(table, self.name, self.about, into);
         if let Some(default_value) = &self.default_value {
-            schema.insert("default".to_owned(), default_value.clone());
+            table.describe_rule(self.name, "default", default_value.clone());
         }
-        (self.name.to_owned(), schema.into())
     }
 }
 
@@ -110,14 +96,10 @@ struct OneValue<T, V> {
 }
 
 impl<T, V> Content<T> for OneValue<T, V> {
-    fn read(&self, table: &mut TomlTable, key: &'static str, into: &mut T) {
-        if let Some(value) = table.optional(key, |value| self.value.read(value)) {
+    fn read(&self, table: &mut TomlTable, key: &'static str, about: &str, into: &mut T) {
+        if let Some(value) = table.optional_by(key, about, &self.value) {
             (self.set)(into, value);
         }
-    }
-
-    fn schema(&self, definitions: &mut Definitions) -> SchemaPart {
-        self.value.schema(definitions)
     }
 }
 
@@ -127,14 +109,10 @@ struct OneTable<T, I> {
 }
 
 impl<T, I: 'static> Content<T> for OneTable<T, I> {
-    fn read(&self, table: &mut TomlTable, key: &'static str, into: &mut T) {
-        if let Some(mut table) = table.optional_table(key) {
+    fn read(&self, table: &mut TomlTable, key: &'static str, about: &str, into: &mut T) {
+        if let Some(mut table) = table.optional_table(key, about) {
             self.spec.read(&mut table, (self.inner)(into));
         }
-    }
-
-    fn schema(&self, definitions: &mut Definitions) -> SchemaPart {
-        self.spec.reference(definitions)
     }
 }
 
@@ -145,18 +123,14 @@ struct ManyTables<T, I> {
 }
 
 impl<T, I: 'static> Content<T> for ManyTables<T, I> {
-    fn read(&self, table: &mut TomlTable, key: &'static str, into: &mut T) {
-        let Some(tables) = table.optional_tables(key) else { return };
+    fn read(&self, table: &mut TomlTable, key: &'static str, about: &str, into: &mut T) {
+        let Some(tables) = table.optional_tables(key, about) else { return };
         let read = |mut table: TomlTable| {
             let mut into = (self.new)();
             self.spec.read(&mut table, &mut into);
             into
         };
         (self.set)(into, tables.into_iter().map(read).collect());
-    }
-
-    fn schema(&self, definitions: &mut Definitions) -> SchemaPart {
-        part(json!({ "type": "array", "items": self.spec.reference(definitions) }))
     }
 }
 
@@ -168,18 +142,9 @@ struct NamedValues<T, N, V> {
 }
 
 impl<T, N, V> Content<T> for NamedValues<T, N, V> {
-    fn read(&self, table: &mut TomlTable, key: &'static str, into: &mut T) {
-        let Some(mut table) = table.optional_table(key) else { return };
-        let values = table.named(|name, value| Ok(((self.name_of)(name)?, self.value.read(value)?)));
-        (self.set)(into, values.into_iter().map(|(_, value)| value).collect());
-    }
-
-    fn schema(&self, definitions: &mut Definitions) -> SchemaPart {
-        let value = self.value.schema(definitions);
-        part(json!({
-            "type": "object",
-            "additionalProperties": false,
-            "patternProperties": { self.pattern: value },
-        }))
+    fn read(&self, table: &mut TomlTable, key: &'static str, about: &str, into: &mut T) {
+        let Some(mut table) = table.optional_table(key, about) else { return };
+        table.describe_names(self.pattern);
+        (self.set)(into, table.named_by(self.name_of, &self.value));
     }
 }

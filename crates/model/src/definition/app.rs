@@ -17,8 +17,8 @@ const ROUNDS_MAX: u32 = 50_000_000;
 /// Reads `[workload]`; the rest is in the settings of `[protocol]`.
 pub(super) fn read(workload: Option<TomlTable>, protocol: Option<&[ChosenSetting]>) -> Option<AppWorkload> {
     let mut table = workload?;
-    let rounds = table.required("rounds", whole_u32(0..=ROUNDS_MAX));
-    let payloads = table.required_tables("payloads");
+    let rounds = table.required_undescribed("rounds", whole_u32(0..=ROUNDS_MAX));
+    let payloads = table.required_tables_undescribed("payloads");
     let think = read_think(&mut table);
     table.finish();
     let payloads: Vec<_> = payloads?.into_iter().map(read_payload).collect();
@@ -38,8 +38,8 @@ pub(super) fn read(workload: Option<TomlTable>, protocol: Option<&[ChosenSetting
 }
 
 fn read_payload(mut table: TomlTable) -> Option<AppPayload> {
-    let bytes = table.required("bytes", whole_u32(1..=PAYLOAD_BYTES_MAX));
-    let weight = table.required("weight", whole(1..=u64::from(u32::MAX)));
+    let bytes = table.required_undescribed("bytes", whole_u32(1..=PAYLOAD_BYTES_MAX));
+    let weight = table.required_undescribed("weight", whole(1..=u64::from(u32::MAX)));
     table.finish();
     Some(AppPayload { bytes: bytes?, weight: weight? })
 }

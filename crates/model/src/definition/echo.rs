@@ -13,7 +13,7 @@ const MESSAGE_MAX: u32 = 1 << 20;
 /// Reads `[workload]`.
 pub(super) fn read(workload: Option<TomlTable>) -> Option<EchoWorkload> {
     let mut table = workload?;
-    let tables = table.required_tables("messages");
+    let tables = table.required_tables_undescribed("messages");
     let think = read_think(&mut table);
     table.finish();
     let (mut messages, mut names) = (Vec::new(), BTreeSet::new());
@@ -25,9 +25,9 @@ pub(super) fn read(workload: Option<TomlTable>) -> Option<EchoWorkload> {
 }
 
 fn read_message(mut table: TomlTable, names: &mut BTreeSet<String>) -> Option<EchoMessageKind> {
-    let name = table.required("name", line);
-    let bytes = table.required("bytes", whole_u32(0..=MESSAGE_MAX));
-    let weight = table.required("weight", whole(1..=u64::from(u32::MAX)));
+    let name = table.required_undescribed("name", line);
+    let bytes = table.required_undescribed("bytes", whole_u32(0..=MESSAGE_MAX));
+    let weight = table.required_undescribed("weight", whole(1..=u64::from(u32::MAX)));
     if let Some(name) = name.as_ref().filter(|name| !names.insert((*name).clone())) {
         table.reject("name", ValueError::new(format!("another message is called `{name}`")));
     }

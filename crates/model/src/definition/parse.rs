@@ -44,13 +44,13 @@ impl Definition {
 
 /// Every key is read before the first `?`, so that all mistakes are found; `None` means that one was reported.
 fn read_definition(mut top: TomlTable) -> Option<Definition> {
-    let format = top.required("format", whole_u32(DEFINITION_FORMAT..=DEFINITION_FORMAT));
-    let id = top.required("id", id);
-    let version = top.required("version", whole_u32(1..=u32::MAX));
-    let title = top.required("title", line);
-    let summary = top.required("summary", line);
-    let family = top.required("family", choice);
-    let headline = top.required("headline", choice);
+    let format = top.required_undescribed("format", whole_u32(DEFINITION_FORMAT..=DEFINITION_FORMAT));
+    let id = top.required_undescribed("id", id);
+    let version = top.required_undescribed("version", whole_u32(1..=u32::MAX));
+    let title = top.required_undescribed("title", line);
+    let summary = top.required_undescribed("summary", line);
+    let family = top.required_undescribed("family", choice);
+    let headline = top.required_undescribed("headline", choice);
     if headline == Some(Headline::NewOrderRate) && family.is_some_and(|family| family != Family::OrderEntry) {
         top.reject(
             "headline",
@@ -58,21 +58,21 @@ fn read_definition(mut top: TomlTable) -> Option<Definition> {
         );
     }
     let target = match family {
-        Some(Family::Sql) => top.optional("target", sql::target),
-        _ => top.optional("target", target),
+        Some(Family::Sql) => top.optional_undescribed("target", sql::target),
+        _ => top.optional_undescribed("target", target),
     };
-    let load = top.required_table("load").and_then(read_load);
-    let open_loop = top.optional_table("open-loop").map(read_open_loop);
-    let phases = top.required_table("phases").and_then(read_phases);
+    let load = top.required_table_undescribed("load").and_then(read_load);
+    let open_loop = top.optional_table_undescribed("open-loop").map(read_open_loop);
+    let phases = top.required_table_undescribed("phases").and_then(read_phases);
     let quick = match top.value("quick") {
         Some(_) => {
             let family = family.unwrap_or(Family::Web);
-            top.optional_table("quick")
+            top.optional_table_undescribed("quick")
                 .and_then(|table| read_quick(table, load.as_ref()?.unit, phases?, family))
         }
         None => load.as_ref().zip(phases).map(|(load, phases)| QuickDefinition::of(load, phases)),
     };
-    let rules = top.optional_table("rules").map(read_rules);
+    let rules = top.optional_table_undescribed("rules").map(read_rules);
     let highest =
         [load.as_ref().map(|load| load.levels.highest()), quick.as_ref().map(|quick| quick.levels.highest())];
     let level_max = highest.into_iter().flatten().reduce(f64::max);
@@ -123,7 +123,7 @@ fn read_workload(
     family: Family,
     level_max: Option<f64>,
 ) -> Option<(WorkloadDefinition, Nanos)> {
-    let (workload, protocol) = (top.required_table("workload"), top.required_table("protocol"));
+    let (workload, protocol) = (top.required_table_undescribed("workload"), top.required_table_undescribed("protocol"));
     let protocol = protocol.and_then(|table| read_protocol(table, family));
     let workload = match family {
         Family::Web => web::read(workload, protocol.as_deref(), level_max).map(WorkloadDefinition::Web),
@@ -164,28 +164,28 @@ fn read_levels(
     list: impl Fn(&DeValue) -> Result<Vec<f64>, ValueError>,
 ) -> Option<Levels> {
     let Some(DeValue::Table(_)) = table.value(key) else {
-        return table.optional(key, list).map(Levels::List);
+        return table.optional_undescribed(key, list).map(Levels::List);
     };
-    let mut inner = table.optional_table(key)?;
-    let steps = inner.required("steps", whole_u32(1..=LOAD_POINTS_MAX as u32));
-    let max = inner.required("max", level);
+    let mut inner = table.optional_table_undescribed(key)?;
+    let steps = inner.required_undescribed("steps", whole_u32(1..=LOAD_POINTS_MAX as u32));
+    let max = inner.required_undescribed("max", level);
     inner.finish();
     Some(Levels::Steps { steps: steps?, max: max? })
 }
 
 fn read_open_loop(mut table: TomlTable) -> OpenLoopDefinition {
     let standard = OpenLoopDefinition::default();
-    let arrivals = table.optional("arrivals", choice).unwrap_or(standard.arrivals);
-    let in_flight_max = table.optional("in-flight-max", whole_u32(1..=USERS_MAX));
+    let arrivals = table.optional_undescribed("arrivals", choice).unwrap_or(standard.arrivals);
+    let in_flight_max = table.optional_undescribed("in-flight-max", whole_u32(1..=USERS_MAX));
     table.finish();
     OpenLoopDefinition { arrivals, in_flight_max }
 }
 
 fn read_phases(mut table: TomlTable) -> Option<Phases> {
-    let mut part = |key| table.optional(key, time).unwrap_or(Nanos::ZERO);
+    let mut part = |key| table.optional_undescribed(key, time).unwrap_or(Nanos::ZERO);
     let (quiet, ramp_up, settle) = (part("quiet"), part("ramp-up"), part("settle"));
     let (ramp_down, drain) = (part("ramp-down"), part("drain"));
-    let steady = table.required("steady", time_above_zero);
+    let steady = table.required_undescribed("steady", time_above_zero);
     table.finish();
     Some(Phases { quiet, ramp_up, settle, steady: steady?, ramp_down, drain })
 }
@@ -199,12 +199,12 @@ fn read_quick(mut table: TomlTable, unit: LoadUnit, full: Phases, family: Family
     if levels.is_none() && table.value("users").is_none() && table.value("rate").is_none() {
         table.reject("users", ValueError::new("the levels of load must be given here"));
     }
-    let mut part = |key, full| table.optional(key, time).unwrap_or(full);
+    let mut part = |key, full| table.optional_undescribed(key, time).unwrap_or(full);
     let (quiet, ramp_up) = (part("quiet", full.quiet), part("ramp-up", full.ramp_up));
     let (settle, ramp_down) = (part("settle", full.settle), part("ramp-down", full.ramp_down));
     let drain = part("drain", full.drain);
-    let steady = table.required("steady", time_above_zero);
-    let settings = table.optional_table("protocol").map(|settings| read_changed(settings, family));
+    let steady = table.required_undescribed("steady", time_above_zero);
+    let settings = table.optional_table_undescribed("protocol").map(|settings| read_changed(settings, family));
     table.finish();
     Some(QuickDefinition {
         levels: levels?,
@@ -215,7 +215,7 @@ fn read_quick(mut table: TomlTable, unit: LoadUnit, full: Phases, family: Family
 
 fn read_rules(mut table: TomlTable) -> Rules {
     let standard = Rules::default();
-    let mut part = |key, standard| table.optional(key, ratio).unwrap_or(standard);
+    let mut part = |key, standard| table.optional_undescribed(key, ratio).unwrap_or(standard);
     let rules = Rules {
         error_ratio_max: part("error-ratio-max", standard.error_ratio_max),
         little_gap_max: part("little-gap-max", standard.little_gap_max),
@@ -223,9 +223,9 @@ fn read_rules(mut table: TomlTable) -> Rules {
         run_queue_ratio_max: part("run-queue-ratio-max", standard.run_queue_ratio_max),
         sut_saturated_min: part("sut-saturated-min", standard.sut_saturated_min),
         delivered_ratio_min: part("delivered-ratio-min", standard.delivered_ratio_min),
-        lateness_p99_max: table.optional("lateness-p99-max", time).unwrap_or(standard.lateness_p99_max),
+        lateness_p99_max: table.optional_undescribed("lateness-p99-max", time).unwrap_or(standard.lateness_p99_max),
         operations_min: table
-            .optional("operations-min", whole(0..=i64::MAX as u64))
+            .optional_undescribed("operations-min", whole(0..=i64::MAX as u64))
             .unwrap_or(standard.operations_min),
     };
     table.finish();

@@ -13,9 +13,9 @@ pub(super) fn read_protocol(mut table: TomlTable, family: Family) -> Option<Vec<
     for setting in family.settings() {
         let value_of = |value: &DeValue| read_value(setting.kind, value);
         let value = match setting.key {
-            DefinitionKey::Required => table.required(setting.name, value_of),
+            DefinitionKey::Required => table.required_undescribed(setting.name, value_of),
             DefinitionKey::Optional(default) => {
-                table.optional(setting.name, value_of).or_else(|| setting.kind.parse(default).ok())
+                table.optional_undescribed(setting.name, value_of).or_else(|| setting.kind.parse(default).ok())
             }
             DefinitionKey::None => continue,
         };
@@ -29,7 +29,7 @@ pub(super) fn read_protocol(mut table: TomlTable, family: Family) -> Option<Vec<
 pub(super) fn read_changed(mut table: TomlTable, family: Family) -> Vec<ChosenSetting> {
     let settings = family.settings().iter().filter(|setting| setting.key != DefinitionKey::None);
     let read = settings.filter_map(|setting| {
-        let value = table.optional(setting.name, |value: &DeValue| read_value(setting.kind, value))?;
+        let value = table.optional_undescribed(setting.name, |value: &DeValue| read_value(setting.kind, value))?;
         Some(setting.with_value(value))
     });
     let changed = read.collect();

@@ -80,10 +80,10 @@ pub(super) fn read(
 }
 
 fn read_workload(mut table: TomlTable, products: &[DatabaseProduct]) -> Option<SqlDefinition> {
-    let tables = table.required_tables("transactions");
+    let tables = table.required_tables_undescribed("transactions");
     let think = read_think(&mut table);
-    let password = table.optional_table("password").and_then(read_password);
-    let mut data = table.optional_table("data").map(read_data).unwrap_or_default();
+    let password = table.optional_table_undescribed("password").and_then(read_password);
+    let mut data = table.optional_table_undescribed("data").map(read_data).unwrap_or_default();
     let transactions = tables.and_then(|tables| read_transactions(tables, products, &mut data));
     for name in data.iter().filter(|data| data.columns.is_empty()).map(|data| data.name.clone()) {
         if !table.has_mistake() {
@@ -105,7 +105,7 @@ fn read_workload(mut table: TomlTable, products: &[DatabaseProduct]) -> Option<S
 
 /// Reads `{ env = "SHOP_PASSWORD" }`.
 fn read_password(mut table: TomlTable) -> Option<String> {
-    let name = table.required("env", variable);
+    let name = table.required_undescribed("env", variable);
     table.finish();
     name
 }
@@ -144,13 +144,13 @@ fn read_transaction(
     names: &mut BTreeSet<String>,
     data: &mut [DataDefinition],
 ) -> Option<(SqlTransaction, Weight)> {
-    let name = table.required("name", line);
-    let weight = table.required("weight", Weight::read);
-    let is_atomic = table.optional("atomic", flag).unwrap_or(false);
-    let statements = table.required_tables("statements");
-    let parameters = table.optional_table("parameters").map(read_parameters).unwrap_or_default();
-    let share_gap_max = table.optional("share-gap-max", ratio);
-    let limits = table.optional("limits", kind_limits).unwrap_or_default();
+    let name = table.required_undescribed("name", line);
+    let weight = table.required_undescribed("weight", Weight::read);
+    let is_atomic = table.optional_undescribed("atomic", flag).unwrap_or(false);
+    let statements = table.required_tables_undescribed("statements");
+    let parameters = table.optional_table_undescribed("parameters").map(read_parameters).unwrap_or_default();
+    let share_gap_max = table.optional_undescribed("share-gap-max", ratio);
+    let limits = table.optional_undescribed("limits", kind_limits).unwrap_or_default();
     if let Some(name) = name.as_ref().filter(|name| !names.insert((*name).clone())) {
         table.reject("name", ValueError::new(format!("another transaction is called `{name}`")));
     }
@@ -175,7 +175,7 @@ fn uses(statement: &SqlStatement, products: &[DatabaseProduct], parameter: &Para
 }
 
 fn read_parameters(mut table: TomlTable) -> Vec<Parameter> {
-    let inner = table.named_tables();
+    let inner = table.named_tables_undescribed();
     table.finish();
     let read = |(name, mut table): (&str, TomlTable)| {
         if !is_name(name) {
@@ -213,9 +213,9 @@ fn read_statement(
     parameters: &[Parameter],
     data: &mut [DataDefinition],
 ) -> Option<SqlStatement> {
-    let sql = table.required("sql", sql);
+    let sql = table.required_undescribed("sql", sql);
     let rows = read_rows(table);
-    let expect = table.optional_table("expect").map(read_expected).unwrap_or_default();
+    let expect = table.optional_table_undescribed("expect").map(read_expected).unwrap_or_default();
     let statement = SqlStatement { sql: sql?, rows, expect, line: table.line_of("sql") };
     if !credential_spans(&statement.sql).is_empty() {
         let error = ValueError::new("something here looks like a credential, and would be stored");
@@ -237,10 +237,10 @@ fn read_statement(
 fn read_expected(mut table: TomlTable) -> Vec<ExpectedValue> {
     let mut expected = Vec::new();
     let mut mistakes = Vec::new();
-    for (column, _, entry) in table.named_entries() {
+    for (column, _, entry) in table.named_entries_undescribed() {
         let value = match entry {
             NamedEntry::Table(mut inner) => {
-                let pattern = inner.required("regex", regex);
+                let pattern = inner.required_undescribed("regex", regex);
                 inner.finish();
                 pattern.map(ExpectedText::Regex)
             }
@@ -365,7 +365,7 @@ fn sql(value: &DeValue) -> Result<String, ValueError> {
 
 /// Reads the expected number of rows: `rows`, or `rows-min` and `rows-max`.
 fn read_rows(table: &mut TomlTable) -> Option<RowCount> {
-    let number = |table: &mut TomlTable, key| table.optional(key, whole(0..=i64::MAX as u64));
+    let number = |table: &mut TomlTable, key| table.optional_undescribed(key, whole(0..=i64::MAX as u64));
     let (exact, least, most) = (number(table, "rows"), number(table, "rows-min"), number(table, "rows-max"));
     match (exact, least, most) {
         (None, None, None) => None,

@@ -9,8 +9,8 @@ use crate::Think;
 /// Reads `think`; none if it is absent.
 pub(super) fn read_think(table: &mut TomlTable) -> Think {
     let think = match table.value("think") {
-        Some(DeValue::Table(_)) => table.optional_table("think").and_then(exponential_think),
-        _ => table.optional("think", fixed_think),
+        Some(DeValue::Table(_)) => table.optional_table_undescribed("think").and_then(exponential_think),
+        _ => table.optional_undescribed("think", fixed_think),
     };
     think.unwrap_or(Think::None)
 }
@@ -28,7 +28,7 @@ fn fixed_think(value: &DeValue) -> Result<Think, ValueError> {
 
 /// Reads `{ exponential = "270 ms" }`.
 fn exponential_think(mut table: TomlTable) -> Option<Think> {
-    let mean: Option<Nanos> = table.required("exponential", time_above_zero);
+    let mean: Option<Nanos> = table.required_undescribed("exponential", time_above_zero);
     table.finish();
     Some(Think::Exponential(mean?))
 }

@@ -39,12 +39,12 @@ struct Standard {
 
 /// Every key is read before the first `?`, so that all mistakes are found; `None` means that one was reported.
 fn read_list(mut top: TomlTable) -> Option<PriceList> {
-    let format = top.required("format", whole_u32(PRICE_LIST_FORMAT..=PRICE_LIST_FORMAT));
-    let title = top.required("title", line);
-    let currency = top.required("currency", currency);
-    let date = top.required("date", date);
-    let available = top.optional("available", self::date);
-    let source = top.optional("source", line);
+    let format = top.required_undescribed("format", whole_u32(PRICE_LIST_FORMAT..=PRICE_LIST_FORMAT));
+    let title = top.required_undescribed("title", line);
+    let currency = top.required_undescribed("currency", currency);
+    let date = top.required_undescribed("date", date);
+    let available = top.optional_undescribed("available", self::date);
+    let source = top.optional_undescribed("source", line);
     // Without a currency the list is refused; its items are read all the same, for their own mistakes.
     let any = Currency::parse("XXX").expect("three letters");
     let standard = Standard { currency: currency.unwrap_or(any), date: date.clone(), source };
@@ -60,7 +60,7 @@ fn read_list(mut top: TomlTable) -> Option<PriceList> {
 }
 
 fn read_items(top: &mut TomlTable, standard: &Standard) -> Option<Vec<PriceItem>> {
-    let tables = top.required_tables("item")?;
+    let tables = top.required_tables_undescribed("item")?;
     if ITEMS_MAX < tables.len() {
         let error = ValueError::new(format!("expected 1 to {ITEMS_MAX} items, found {}", tables.len()));
         top.reject("item", error.hint("each item begins with `[[item]]`"));
@@ -71,15 +71,15 @@ fn read_items(top: &mut TomlTable, standard: &Standard) -> Option<Vec<PriceItem>
 }
 
 fn read_item(mut table: TomlTable, standard: &Standard) -> Option<PriceItem> {
-    let name = table.required("name", line);
-    let kind = table.required("kind", choice);
-    let quantity = table.optional("quantity", whole_u32(1..=QUANTITY_MAX)).unwrap_or(1);
+    let name = table.required_undescribed("name", line);
+    let kind = table.required_undescribed("kind", choice);
+    let quantity = table.optional_undescribed("quantity", whole_u32(1..=QUANTITY_MAX)).unwrap_or(1);
     let price = read_price(&mut table);
-    let discount = table.optional_table("discount").and_then(read_discount);
+    let discount = table.optional_table_undescribed("discount").and_then(read_discount);
     let maintenance =
-        table.optional_table("maintenance").and_then(|inner| read_maintenance(inner, quantity, standard));
+        table.optional_table_undescribed("maintenance").and_then(|inner| read_maintenance(inner, quantity, standard));
     let source = read_source(&mut table, standard);
-    let date = table.optional("date", date).or_else(|| standard.date.clone());
+    let date = table.optional_undescribed("date", date).or_else(|| standard.date.clone());
     let amount = price.and_then(|price| {
         let amount = price_amount(quantity, price, discount.as_ref(), standard.currency);
         in_range(&table, amount)
@@ -100,8 +100,8 @@ fn read_item(mut table: TomlTable, standard: &Standard) -> Option<PriceItem> {
 
 /// Reads the price of one piece, in one of its two forms.
 fn read_price(table: &mut TomlTable) -> Option<Price> {
-    let once = table.optional("unit-price", amount);
-    let per_hour = table.optional("per-hour", amount);
+    let once = table.optional_undescribed("unit-price", amount);
+    let per_hour = table.optional_undescribed("per-hour", amount);
     let term = read_term(table);
     match (table.value("unit-price").is_some(), table.value("per-hour").is_some()) {
         (true, false) => Some(Price::Once(once?)),
@@ -118,7 +118,7 @@ fn read_price(table: &mut TomlTable) -> Option<Price> {
 /// Reads for how long something is paid by the hour: what else is bought has no such key.
 fn read_term(table: &mut TomlTable) -> Option<Term> {
     let numbers: Vec<_> =
-        TermUnit::NAMES.iter().map(|(key, unit)| (*key, *unit, table.optional(key, term_number))).collect();
+        TermUnit::NAMES.iter().map(|(key, unit)| (*key, *unit, table.optional_undescribed(key, term_number))).collect();
     let given: Vec<_> = numbers.into_iter().filter(|(key, _, _)| table.value(key).is_some()).collect();
     let is_hourly = table.value("per-hour").is_some();
     let is_bought = table.value("unit-price").is_some();
@@ -143,16 +143,16 @@ fn read_term(table: &mut TomlTable) -> Option<Term> {
 }
 
 fn read_discount(mut table: TomlTable) -> Option<Discount> {
-    let ratio = table.required("ratio", exact_ratio);
-    let reason = table.required("reason", line);
+    let ratio = table.required_undescribed("ratio", exact_ratio);
+    let reason = table.required_undescribed("reason", line);
     table.finish();
     Some(Discount { ratio: ratio?, reason: reason? })
 }
 
 fn read_maintenance(mut table: TomlTable, quantity: u32, standard: &Standard) -> Option<Maintenance> {
-    let per_year = table.required("per-year", amount);
-    let years = table.required("years", term_number);
-    let discount = table.optional_table("discount").and_then(read_discount);
+    let per_year = table.required_undescribed("per-year", amount);
+    let years = table.required_undescribed("years", term_number);
+    let discount = table.optional_table_undescribed("discount").and_then(read_discount);
     let amount = per_year.zip(years).and_then(|(per_year, years)| {
         let amount = maintenance_amount(quantity, per_year, years, discount.as_ref(), standard.currency);
         in_range(&table, amount)
@@ -163,7 +163,7 @@ fn read_maintenance(mut table: TomlTable, quantity: u32, standard: &Standard) ->
 
 /// Reads the source of an item: its own, or that of the list.
 fn read_source(table: &mut TomlTable, standard: &Standard) -> Option<String> {
-    let own = table.optional("source", line);
+    let own = table.optional_undescribed("source", line);
     let source = own.or_else(|| standard.source.clone());
     if source.is_none() && table.value("source").is_none() {
         let error = ValueError::new("expected a source, here or for the whole list, found neither");

@@ -28,12 +28,12 @@ impl PublishedReport {
 
 /// Every key is read before the first `?`, so that all mistakes are found; `None` means that one was reported.
 fn read_report(mut top: TomlTable) -> Option<PublishedReport> {
-    let format = top.required("format", whole_u32(PUBLISHED_FORMAT..=PUBLISHED_FORMAT));
-    let head = top.required_table("report").map(read_head);
-    let records = top.optional_tables("record").unwrap_or_default();
-    let tables = top.optional_tables("table").unwrap_or_default();
-    let claims = top.optional_tables("claim").unwrap_or_default();
-    let annotations = top.optional_tables("annotation").unwrap_or_default();
+    let format = top.required_undescribed("format", whole_u32(PUBLISHED_FORMAT..=PUBLISHED_FORMAT));
+    let head = top.required_table_undescribed("report").map(read_head);
+    let records = top.optional_tables_undescribed("record").unwrap_or_default();
+    let tables = top.optional_tables_undescribed("table").unwrap_or_default();
+    let claims = top.optional_tables_undescribed("claim").unwrap_or_default();
+    let annotations = top.optional_tables_undescribed("annotation").unwrap_or_default();
     top.finish();
     let records = records.into_iter().map(|table| read_part(table, read_record));
     let mut read: Vec<Part> = records.collect();
@@ -126,9 +126,9 @@ fn read_part<'a>(mut table: TomlTable<'a>, read: fn(&mut TomlTable<'a>) -> Optio
 type Head = (String, String, CalendarDate, Option<String>);
 
 fn read_head(mut table: TomlTable) -> Option<Head> {
-    let title = table.required("title", line);
-    let publisher = table.required("publisher", line);
-    let published = table.required("published", |value| {
+    let title = table.required_undescribed("title", line);
+    let publisher = table.required_undescribed("publisher", line);
+    let published = table.required_undescribed("published", |value| {
         let written = text(value)?;
         let error = || {
             ValueError::new(format!("expected a date, found `{written}`"))
@@ -136,7 +136,7 @@ fn read_head(mut table: TomlTable) -> Option<Head> {
         };
         CalendarDate::parse(&written).ok_or_else(error)
     });
-    let note = table.optional("note", text);
+    let note = table.optional_undescribed("note", text);
     table.finish();
     Some((title?, publisher?, published?, note))
 }
@@ -307,10 +307,10 @@ fn suggested(label: String, near: Option<&str>) -> ValueError {
 }
 
 fn read_claim(mut table: TomlTable, table_index: &TableIndex) -> Option<Claim> {
-    let claim_id = table.required("id", id);
-    let at = table.optional("at", line);
-    let words = table.required("text", line);
-    let written = table.required("says", list(text)).unwrap_or_default();
+    let claim_id = table.required_undescribed("id", id);
+    let at = table.optional_undescribed("at", line);
+    let words = table.required_undescribed("text", line);
+    let written = table.required_undescribed("says", list(text)).unwrap_or_default();
     let says = written.iter().filter_map(|written| match read_statement(written, table_index) {
         Ok(statement) => Some(statement),
         Err(error) => {
@@ -319,7 +319,7 @@ fn read_claim(mut table: TomlTable, table_index: &TableIndex) -> Option<Claim> {
         }
     });
     let says = says.collect();
-    let basis = table.optional("basis", line);
+    let basis = table.optional_undescribed("basis", line);
     table.finish();
     Some(Claim { id: claim_id?, at, text: words?, says, basis })
 }
@@ -339,9 +339,9 @@ fn read_statement(written: &str, table_index: &TableIndex) -> Result<Statement, 
 }
 
 fn read_annotation(mut table: TomlTable) -> Option<Annotation> {
-    let at = table.optional("at", line);
-    let words = table.required("text", text);
-    let kind = table.required("kind", choice);
+    let at = table.optional_undescribed("at", line);
+    let words = table.required_undescribed("text", text);
+    let kind = table.required_undescribed("kind", choice);
     table.finish();
     Some(Annotation { at, text: words?, kind: kind? })
 }

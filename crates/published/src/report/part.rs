@@ -46,21 +46,21 @@ struct Head {
 
 fn read_head(table: &mut TomlTable) -> Head {
     Head {
-        id: table.required("id", id),
-        title: table.required("title", line),
-        at: table.optional("at", line),
-        subject: table.optional("subject", line),
-        class: table.optional("class", line),
-        benchmark: table.optional("benchmark", id),
+        id: table.required_undescribed("id", id),
+        title: table.required_undescribed("title", line),
+        at: table.optional_undescribed("at", line),
+        subject: table.optional_undescribed("subject", line),
+        class: table.optional_undescribed("class", line),
+        benchmark: table.optional_undescribed("benchmark", id),
         repeats: read_repeats(table),
     }
 }
 
 /// Reads the repetitions of a table; their common columns are determined after all tables are read.
 fn read_repeats(table: &mut TomlTable) -> Vec<Repeat> {
-    let repeats = table.optional_tables("repeats").unwrap_or_default();
+    let repeats = table.optional_tables_undescribed("repeats").unwrap_or_default();
     let read = |mut repeat: TomlTable| {
-        let (table, columns) = (repeat.required("table", id), repeat.optional("columns", list(id)));
+        let (table, columns) = (repeat.required_undescribed("table", id), repeat.optional_undescribed("columns", list(id)));
         repeat.finish();
         Some(Repeat { table: table?, columns: columns.unwrap_or_default() })
     };
@@ -82,10 +82,10 @@ pub(super) fn read_table(table: &mut TomlTable) -> Option<ReadPart> {
         Some(_) => read_figures(table, "given"),
         None => (Vec::new(), false),
     };
-    let is_paced = table.optional("paced", flag).unwrap_or(false);
+    let is_paced = table.optional_undescribed("paced", flag).unwrap_or(false);
     let (columns, lacks_columns) = read_columns(table);
     let key = read_key(table, &columns, lacks_columns);
-    let written = table.required("rows", text);
+    let written = table.required_undescribed("rows", text);
     // If a column is missing, the rows cannot be checked.
     let (rows, lacks_rows) = match written.filter(|_| !lacks_columns) {
         Some(written) => read_rows(table, &columns, &written),
@@ -131,7 +131,7 @@ fn build(
 
 /// Reads figures with their values, and whether one is missing.
 fn read_figures(table: &mut TomlTable, key: &'static str) -> (Vec<(PublishedColumn, PublishedCell)>, bool) {
-    let Some(figures) = table.required_tables(key) else { return (Vec::new(), true) };
+    let Some(figures) = table.required_tables_undescribed(key) else { return (Vec::new(), true) };
     let n = figures.len();
     let read: Vec<(PublishedColumn, PublishedCell)> = figures.into_iter().filter_map(read_figure).collect();
     check_column_ids(table, key, read.iter().map(|(column, _)| column));
@@ -149,13 +149,13 @@ fn read_figure(mut table: TomlTable) -> Option<(PublishedColumn, PublishedCell)>
         }
     };
     // A figure whose value was refused and reported stays, because other expressions may refer to it.
-    let value = table.required("value", cell).unwrap_or(PublishedValue::Absent);
+    let value = table.required_undescribed("value", cell).unwrap_or(PublishedValue::Absent);
     let elsewhere = match table.value("also") {
-        Some(_) => table.required_tables("also").unwrap_or_default(),
+        Some(_) => table.required_tables_undescribed("also").unwrap_or_default(),
         None => Vec::new(),
     };
     let also = elsewhere.into_iter().filter_map(|mut entry| {
-        let (at, value) = (entry.required("at", line), entry.required("value", cell));
+        let (at, value) = (entry.required_undescribed("at", line), entry.required_undescribed("value", cell));
         entry.finish();
         Some((at?, value?))
     });
@@ -166,7 +166,7 @@ fn read_figure(mut table: TomlTable) -> Option<(PublishedColumn, PublishedCell)>
 
 /// Reads the columns of a table, and whether one is missing.
 fn read_columns(table: &mut TomlTable) -> (Vec<ReadColumn>, bool) {
-    let Some(columns) = table.required_tables("columns") else { return (Vec::new(), true) };
+    let Some(columns) = table.required_tables_undescribed("columns") else { return (Vec::new(), true) };
     let n = columns.len();
     let read = |mut column: TomlTable| {
         let read = read_column(&mut column);
@@ -181,21 +181,21 @@ fn read_columns(table: &mut TomlTable) -> (Vec<ReadColumn>, bool) {
 
 /// Reads the description of a figure or a column; `None` without an id.
 fn read_column(table: &mut TomlTable) -> Option<ReadColumn> {
-    let column_id = table.required("id", id);
-    let name = table.optional("name", line);
-    let quantity = table.required("is", quantity);
-    let class = table.optional("class", line);
-    let per = table.optional("per", line);
+    let column_id = table.required_undescribed("id", id);
+    let name = table.optional_undescribed("name", line);
+    let quantity = table.required_undescribed("is", quantity);
+    let class = table.optional_undescribed("class", line);
+    let per = table.optional_undescribed("per", line);
     let unit = match table.value("unit") {
-        Some(_) => table.optional("unit", unit),
+        Some(_) => table.optional_undescribed("unit", unit),
         None => Some(String::new()),
     };
-    let equals = table.optional("equals", expression);
-    let within = table.optional("within", expression);
-    let order = table.optional("order", choice);
-    let levels = table.optional("levels", levels).unwrap_or_default();
-    let by = table.optional("by", list(id)).unwrap_or_default();
-    let is_constant = table.optional("constant", flag).unwrap_or(false);
+    let equals = table.optional_undescribed("equals", expression);
+    let within = table.optional_undescribed("within", expression);
+    let order = table.optional_undescribed("order", choice);
+    let levels = table.optional_undescribed("levels", levels).unwrap_or_default();
+    let by = table.optional_undescribed("by", list(id)).unwrap_or_default();
+    let is_constant = table.optional_undescribed("constant", flag).unwrap_or(false);
     let id = column_id?;
     let name = name.unwrap_or_else(|| id.clone());
     let unit = unit.filter(|_| quantity.is_some());
@@ -257,7 +257,7 @@ fn read_key(table: &mut TomlTable, columns: &[ReadColumn], lacks_columns: bool) 
     if table.value("key").is_none() {
         return Some(vec![0]);
     }
-    let ids = table.required("key", list(id))?;
+    let ids = table.required_undescribed("key", list(id))?;
     let index_of = |id: &String| columns.iter().position(|read| read.column.id == *id);
     let indices: Option<Vec<usize>> = ids.iter().map(index_of).collect();
     if indices.is_none() && !lacks_columns {

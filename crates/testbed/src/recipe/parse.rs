@@ -41,37 +41,37 @@ impl CompanionRecipe {
 
 /// Every key is read before the first `?`, so that all mistakes are found; `None` means that one was reported.
 fn read_recipe(mut top: TomlTable) -> Option<Recipe> {
-    let format = top.required("format", format(FORMAT));
-    let family = top.required("family", choice);
-    let name = top.required("name", text);
-    let title = top.required("title", text);
-    let ready = top.required("ready", choice);
-    let ready_log = top.optional("ready-log", text);
-    let ready_command = top.optional_items("ready-command", template).unwrap_or_default();
-    let reset = top.required("reset", choice);
-    let alone = top.optional("alone", flag).unwrap_or_default();
-    let ports = top.optional_items("ports", port_name).unwrap_or_default();
-    let needs_root = top.optional("needs-root", text);
-    let data = top.optional_table("data").and_then(read_data);
+    let format = top.required_undescribed("format", format(FORMAT));
+    let family = top.required_undescribed("family", choice);
+    let name = top.required_undescribed("name", text);
+    let title = top.required_undescribed("title", text);
+    let ready = top.required_undescribed("ready", choice);
+    let ready_log = top.optional_undescribed("ready-log", text);
+    let ready_command = top.optional_items_undescribed("ready-command", template).unwrap_or_default();
+    let reset = top.required_undescribed("reset", choice);
+    let alone = top.optional_undescribed("alone", flag).unwrap_or_default();
+    let ports = top.optional_items_undescribed("ports", port_name).unwrap_or_default();
+    let needs_root = top.optional_undescribed("needs-root", text);
+    let data = top.optional_table_undescribed("data").and_then(read_data);
     let steps: Vec<StepRecipe> =
-        top.optional_tables("steps").into_iter().flatten().filter_map(read_step).collect();
-    let directories = top.optional_items("directories", path_below);
-    let program = top.required_table("program").and_then(|table| read_program(table, text));
-    let start = top.required_table("start").and_then(read_start);
-    let stop = top.optional_table("stop").map(read_stop);
-    let config = top.optional_table("config").and_then(read_config);
-    let files = top.optional_table("files").map(read_files);
+        top.optional_tables_undescribed("steps").into_iter().flatten().filter_map(read_step).collect();
+    let directories = top.optional_items_undescribed("directories", path_below);
+    let program = top.required_table_undescribed("program").and_then(|table| read_program(table, text));
+    let start = top.required_table_undescribed("start").and_then(read_start);
+    let stop = top.optional_table_undescribed("stop").map(read_stop);
+    let config = top.optional_table_undescribed("config").and_then(read_config);
+    let files = top.optional_table_undescribed("files").map(read_files);
     let settings = read_templates(&mut top, "settings");
-    let status = top.optional_table("status").and_then(read_status);
-    let profiles = top.optional_table("profiles").map(|table| read_profiles(table, family));
-    let variants = top.optional_table("variants").map(|table| read_own_variants(table, family));
+    let status = top.optional_table_undescribed("status").and_then(read_status);
+    let profiles = top.optional_table_undescribed("profiles").map(|table| read_profiles(table, family));
+    let variants = top.optional_table_undescribed("variants").map(|table| read_own_variants(table, family));
     refuse_transports(&mut top);
-    let companions = top.optional_table("companions");
+    let companions = top.optional_table_undescribed("companions");
     let own_names = companions.iter().flat_map(TomlTable::keys);
     let known: Vec<&str> = own_names.chain(built_in_names()).collect();
     let companions = companions.map(read_companions);
-    let beside = top.optional_items("beside", companion_name(&known)).unwrap_or_default();
-    let gateways = top.optional_table("gateways").map(|table| read_gateways(table, &known));
+    let beside = top.optional_items_undescribed("beside", companion_name(&known)).unwrap_or_default();
+    let gateways = top.optional_table_undescribed("gateways").map(|table| read_gateways(table, &known));
     check_readiness(&top, ready, ready_log.is_some(), !ready_command.is_empty());
     check_data(&top, reset, data.is_some(), &steps);
     if alone && reset == Some(Reset::None) {
@@ -119,33 +119,33 @@ fn read_program(
     mut table: TomlTable,
     candidate: impl Fn(&DeValue) -> Result<String, ValueError>,
 ) -> Option<ProgramRecipe> {
-    let find = table.required("find", list(candidate));
-    let install = table.optional("install", text);
-    let version = table.optional_items("version", text).unwrap_or_default();
+    let find = table.required_undescribed("find", list(candidate));
+    let install = table.optional_undescribed("install", text);
+    let version = table.optional_items_undescribed("version", text).unwrap_or_default();
     table.finish();
     Some(ProgramRecipe { find: find?, install, version })
 }
 
 fn read_start(mut table: TomlTable) -> Option<StartRecipe> {
-    let program = table.optional("program", template);
-    let arguments = table.required_items("arguments", template);
+    let program = table.optional_undescribed("program", template);
+    let arguments = table.required_items_undescribed("arguments", template);
     let environment = read_templates(&mut table, "environment");
-    let account = table.optional("account", text);
-    let own_session = table.optional("own-session", flag).unwrap_or_default();
+    let account = table.optional_undescribed("account", text);
+    let own_session = table.optional_undescribed("own-session", flag).unwrap_or_default();
     table.finish();
     Some(StartRecipe { program, arguments: arguments?, environment, account, own_session })
 }
 
 fn read_data(mut table: TomlTable) -> Option<DataRecipe> {
-    let directory = table.required("directory", path_below);
+    let directory = table.required_undescribed("directory", path_below);
     table.finish();
     Some(DataRecipe { directory: directory? })
 }
 
 fn read_step(mut table: TomlTable) -> Option<StepRecipe> {
-    let when = table.required("when", choice);
-    let run = table.required("run", list(template));
-    let input = table.optional("input", template).unwrap_or_default();
+    let when = table.required_undescribed("when", choice);
+    let run = table.required_undescribed("run", list(template));
+    let input = table.optional_undescribed("input", template).unwrap_or_default();
     table.finish();
     Some(StepRecipe { when: when?, run: run?, input })
 }
@@ -177,38 +177,38 @@ fn check_data(top: &TomlTable, reset: Option<Reset>, has_data: bool, steps: &[St
 
 fn read_stop(mut table: TomlTable) -> StopRecipe {
     let standard = StopRecipe::default();
-    let signal = table.optional("signal", choice).unwrap_or(standard.signal);
-    let seconds = table.optional("seconds", whole_u32(0..=u32::from(u16::MAX)));
+    let signal = table.optional_undescribed("signal", choice).unwrap_or(standard.signal);
+    let seconds = table.optional_undescribed("seconds", whole_u32(0..=u32::from(u16::MAX)));
     table.finish();
     StopRecipe { signal, seconds: seconds.map_or(standard.seconds, |seconds| seconds as u16) }
 }
 
 fn read_config(mut table: TomlTable) -> Option<ConfigRecipe> {
-    let file = table.required("file", path_below);
-    let text = table.required("text", template);
+    let file = table.required_undescribed("file", path_below);
+    let text = table.required_undescribed("text", template);
     table.finish();
     Some(ConfigRecipe { file: file?, text: text? })
 }
 
 fn read_files(mut table: TomlTable) -> BTreeMap<String, String> {
     let file = |name: &str, value: &DeValue| check_path_below(name).and_then(|()| template(value));
-    table.named(file).into_iter().collect()
+    table.named_undescribed(file).into_iter().collect()
 }
 
 fn read_status(mut table: TomlTable) -> Option<StatusRecipe> {
-    let kind = table.required("kind", choice);
+    let kind = table.required_undescribed("kind", choice);
     let path = match kind {
         Some(StatusKind::AppStats | StatusKind::OrderStats) => Some(None),
-        _ => table.required("path", request_path).map(Some),
+        _ => table.required_undescribed("path", request_path).map(Some),
     };
-    let connections_per_worker = table.optional("connections-per-worker", template);
+    let connections_per_worker = table.optional_undescribed("connections-per-worker", template);
     table.finish();
     Some(StatusRecipe { kind: kind?, path: path?, connections_per_worker })
 }
 
 fn read_profiles(mut table: TomlTable, family: Option<ServerFamily>) -> BTreeMap<String, ProfileRecipe> {
     let mut profiles = BTreeMap::new();
-    for (name, table) in table.named_tables() {
+    for (name, table) in table.named_tables_undescribed() {
         if name == BENCHMARK_PROFILE {
             let error = ValueError::new("this profile is defined by `[config]` and `[settings]`");
             table.reject_all(error.hint("give this one another name"));
@@ -219,11 +219,11 @@ fn read_profiles(mut table: TomlTable, family: Option<ServerFamily>) -> BTreeMap
 }
 
 fn read_profile(mut table: TomlTable, family: Option<ServerFamily>) -> Option<ProfileRecipe> {
-    let text = table.required("text", template);
+    let text = table.required_undescribed("text", template);
     let settings = read_templates(&mut table, "settings");
-    let status = table.optional_table("status").and_then(read_status);
+    let status = table.optional_table_undescribed("status").and_then(read_status);
     let variants =
-        table.optional_table("variants").map(|table| read_variants(table, family)).unwrap_or_default();
+        table.optional_table_undescribed("variants").map(|table| read_variants(table, family)).unwrap_or_default();
     refuse_transports(&mut table);
     table.finish();
     Some(ProfileRecipe { text: text?, settings, status, variants })
@@ -239,7 +239,7 @@ fn read_variants(mut table: TomlTable, family: Option<ServerFamily>) -> BTreeMap
         }
         _ => template(value),
     };
-    table.named(variant).into_iter().collect()
+    table.named_undescribed(variant).into_iter().collect()
 }
 
 /// Reads the variants of a server: a web server that has any has HTTP/1 without encryption, too.
@@ -253,7 +253,7 @@ fn read_own_variants(table: TomlTable, family: Option<ServerFamily>) -> BTreeMap
 
 /// Refuses the table that variants have replaced.
 fn refuse_transports(table: &mut TomlTable) {
-    if table.optional_table("transports").is_some() {
+    if table.optional_table_undescribed("transports").is_some() {
         let error = ValueError::new("recipes have variants instead of transports");
         table.reject(
             "transports",
@@ -267,7 +267,7 @@ fn refuse_transports(table: &mut TomlTable) {
 
 fn read_gateways(mut table: TomlTable, companions: &[&str]) -> BTreeMap<GatewayKind, GatewayRecipe> {
     let read = |(name, kind): &(&'static str, GatewayKind)| {
-        Some((*kind, read_gateway(table.optional_table(name)?, companions)))
+        Some((*kind, read_gateway(table.optional_table_undescribed(name)?, companions)))
     };
     let gateways = GatewayKind::NAMES.iter().filter_map(read).collect();
     table.finish();
@@ -275,35 +275,35 @@ fn read_gateways(mut table: TomlTable, companions: &[&str]) -> BTreeMap<GatewayK
 }
 
 fn read_gateway(mut table: TomlTable, companions: &[&str]) -> GatewayRecipe {
-    let config = table.optional("config", template).unwrap_or_default();
-    let upstream = table.optional("upstream", template).unwrap_or_default();
-    let companions = table.optional_items("companions", companion_name(companions)).unwrap_or_default();
-    let needs = table.optional_tables("needs").into_iter().flatten().filter_map(read_need).collect();
+    let config = table.optional_undescribed("config", template).unwrap_or_default();
+    let upstream = table.optional_undescribed("upstream", template).unwrap_or_default();
+    let companions = table.optional_items_undescribed("companions", companion_name(companions)).unwrap_or_default();
+    let needs = table.optional_tables_undescribed("needs").into_iter().flatten().filter_map(read_need).collect();
     let settings = read_templates(&mut table, "settings");
     table.finish();
     GatewayRecipe { config, upstream, companions, needs, settings }
 }
 
 fn read_need(mut table: TomlTable) -> Option<Need> {
-    let title = table.required("title", text);
-    let find = table.required_items("find", text);
-    let install = table.optional("install", text);
+    let title = table.required_undescribed("title", text);
+    let find = table.required_items_undescribed("find", text);
+    let install = table.optional_undescribed("install", text);
     table.finish();
     Some(Need { title: title?, find: find?, install })
 }
 
 fn read_companions(mut table: TomlTable) -> BTreeMap<String, CompanionRecipe> {
     let companion = |(name, table): (&str, TomlTable)| Some((name.to_owned(), read_companion(table)?));
-    table.named_tables().into_iter().filter_map(companion).collect()
+    table.named_tables_undescribed().into_iter().filter_map(companion).collect()
 }
 
 fn read_companion(mut table: TomlTable) -> Option<CompanionRecipe> {
-    let title = table.required("title", text);
-    let listens = table.required("listens", template);
-    let inherits_socket = table.optional("inherits-socket", flag).unwrap_or_default();
-    let program = table.required_table("program").and_then(|table| read_program(table, template));
-    let start = table.required_table("start").and_then(read_start);
-    let config = table.optional_table("config").and_then(read_config);
+    let title = table.required_undescribed("title", text);
+    let listens = table.required_undescribed("listens", template);
+    let inherits_socket = table.optional_undescribed("inherits-socket", flag).unwrap_or_default();
+    let program = table.required_table_undescribed("program").and_then(|table| read_program(table, template));
+    let start = table.required_table_undescribed("start").and_then(read_start);
+    let config = table.optional_table_undescribed("config").and_then(read_config);
     table.finish();
     Some(CompanionRecipe {
         title: title?,
@@ -317,7 +317,7 @@ fn read_companion(mut table: TomlTable) -> Option<CompanionRecipe> {
 
 /// Reads texts with placeholders under names that their writer chose.
 fn read_templates(table: &mut TomlTable, key: &'static str) -> BTreeMap<String, String> {
-    let texts = table.optional_table(key).map(|mut inner| inner.named(|_, value| template(value)));
+    let texts = table.optional_table_undescribed(key).map(|mut inner| inner.named_undescribed(|_, value| template(value)));
     texts.unwrap_or_default().into_iter().collect()
 }
 

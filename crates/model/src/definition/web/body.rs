@@ -22,13 +22,13 @@ pub(super) struct WrittenBody {
 pub(super) fn read_body(table: &mut TomlTable) -> Option<WrittenBody> {
     let written = match table.value("body") {
         Some(DeValue::Table(_)) => {
-            let inner = table.optional_table("body")?;
+            let inner = table.optional_table_undescribed("body")?;
             match ["json", "form", "multipart"].into_iter().find(|key| inner.value(key).is_some()) {
                 Some(key) => return read_structured(inner, key),
                 None => read_value(inner, body)?,
             }
         }
-        _ => WrittenValue::Literal { text: table.optional("body", body)?, disclose: None },
+        _ => WrittenValue::Literal { text: table.optional_undescribed("body", body)?, disclose: None },
     };
     Some(WrittenBody { value: written, encoding: BodyEncoding::Text, content_type: None })
 }
@@ -37,17 +37,17 @@ pub(super) fn read_body(table: &mut TomlTable) -> Option<WrittenBody> {
 fn read_structured(mut table: TomlTable, key: &str) -> Option<WrittenBody> {
     let literal = |text| WrittenValue::Literal { text, disclose: None };
     let written = match key {
-        "json" => table.optional("json", json).map(|text| WrittenBody {
+        "json" => table.optional_undescribed("json", json).map(|text| WrittenBody {
             value: literal(text),
             encoding: BodyEncoding::Json,
             content_type: Some("application/json".to_owned()),
         }),
-        "form" => table.optional_table("form").map(|inner| WrittenBody {
+        "form" => table.optional_table_undescribed("form").map(|inner| WrittenBody {
             value: literal(read_form(inner)),
             encoding: BodyEncoding::Form,
             content_type: Some("application/x-www-form-urlencoded".to_owned()),
         }),
-        _ => table.optional_table("multipart").map(read_parts).map(|(boundary, text)| WrittenBody {
+        _ => table.optional_table_undescribed("multipart").map(read_parts).map(|(boundary, text)| WrittenBody {
             value: literal(text),
             encoding: BodyEncoding::Text,
             content_type: Some(format!("multipart/form-data; boundary={boundary}")),
@@ -92,7 +92,7 @@ fn json(value: &DeValue) -> Result<String, ValueError> {
 
 /// Reads the fields of a form and writes them, but for placeholders, in the encoding of forms.
 fn read_form(mut table: TomlTable) -> String {
-    let fields = table.named(|_, value| text(value));
+    let fields = table.named_undescribed(|_, value| text(value));
     table.finish();
     let fields = fields
         .into_iter()
@@ -127,20 +127,20 @@ fn form_encoded(text: &str) -> String {
 fn read_parts(mut table: TomlTable) -> (String, String) {
     let mut parts = String::new();
     let mut texts: Vec<String> = Vec::new();
-    for (name, _, entry) in table.named_entries() {
+    for (name, _, entry) in table.named_entries_undescribed() {
         let mut head = format!("Content-Disposition: form-data; name=\"{}\"", quoted(name));
         let value = match entry {
             NamedEntry::Value(value) => {
                 text(value).map_err(|error| table.reject(name, error)).unwrap_or_default()
             }
             NamedEntry::Table(mut inner) => {
-                if let Some(file_name) = inner.optional("file-name", line) {
+                if let Some(file_name) = inner.optional_undescribed("file-name", line) {
                     head += &format!("; filename=\"{}\"", quoted(&file_name));
                 }
-                if let Some(media_type) = inner.optional("type", line) {
+                if let Some(media_type) = inner.optional_undescribed("type", line) {
                     head += &format!("\r\nContent-Type: {media_type}");
                 }
-                let value = inner.required("value", text).unwrap_or_default();
+                let value = inner.required_undescribed("value", text).unwrap_or_default();
                 inner.finish();
                 value
             }

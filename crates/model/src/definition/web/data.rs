@@ -43,7 +43,7 @@ pub struct DataDefinition {
 
 /// Reads all data.
 pub(in crate::definition) fn read_data(mut table: TomlTable) -> Vec<DataDefinition> {
-    let inner = table.named_tables();
+    let inner = table.named_tables_undescribed();
     if DATA_MAX < inner.len() {
         table.reject_all(ValueError::new(format!("more than {DATA_MAX} files of data")));
     }
@@ -56,10 +56,10 @@ fn read_one(name: &str, mut table: TomlTable) -> Option<DataDefinition> {
         let error = ValueError::new(format!("`{name}` cannot be the name of data"));
         table.reject_all(error.hint("take letters, digits, `-` and `_`, and not `extract`"));
     }
-    let file = table.required("file", line);
-    let format = table.optional("format", choice);
-    let pick = table.optional("pick", choice).unwrap_or_default();
-    let at_end = table.optional("at-end", choice).unwrap_or_default();
+    let file = table.required_undescribed("file", line);
+    let format = table.optional_undescribed("format", choice);
+    let pick = table.optional_undescribed("pick", choice).unwrap_or_default();
+    let at_end = table.optional_undescribed("at-end", choice).unwrap_or_default();
     let span = table.span_of("file");
     let format = format.or_else(|| {
         let format = format_of(file.as_deref()?);

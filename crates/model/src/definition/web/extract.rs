@@ -12,7 +12,7 @@ const REGEX_MAX: usize = 2000;
 
 /// Reads all values that are taken from a reply.
 pub(super) fn read_extracts(mut table: TomlTable) -> Vec<Extract> {
-    let inner = table.named_tables();
+    let inner = table.named_tables_undescribed();
     table.finish();
     inner.into_iter().filter_map(|(name, table)| read_one(name, table)).collect()
 }
@@ -22,10 +22,10 @@ fn read_one(name: &str, mut table: TomlTable) -> Option<Extract> {
         let error = ValueError::new(format!("`{name}` cannot be the name of a value"));
         table.reject_all(error.hint("take letters, digits, `-` and `_`"));
     }
-    let json = table.optional("json", json_pointer).map(ExtractSource::Json);
-    let header = table.optional("header", header_name).map(ExtractSource::Header);
-    let regex = table.optional("regex", regex).map(ExtractSource::Regex);
-    let keep = table.optional("keep", flag).unwrap_or(false);
+    let json = table.optional_undescribed("json", json_pointer).map(ExtractSource::Json);
+    let header = table.optional_undescribed("header", header_name).map(ExtractSource::Header);
+    let regex = table.optional_undescribed("regex", regex).map(ExtractSource::Regex);
+    let keep = table.optional_undescribed("keep", flag).unwrap_or(false);
     let n_given = ["json", "header", "regex"].into_iter().filter(|key| table.value(key).is_some()).count();
     if n_given != 1 {
         table.reject_all(ValueError::new("expected one of `json`, `header` and `regex`"));

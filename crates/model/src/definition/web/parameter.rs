@@ -21,7 +21,7 @@ pub(super) fn read_parameters<'a>(
     mut table: TomlTable<'a>,
     values: &mut Values,
 ) -> Vec<(Parameter, TomlTable<'a>)> {
-    let inner = table.named_tables();
+    let inner = table.named_tables_undescribed();
     table.finish();
     let read = |(name, mut inner): (&str, _)| Some((read_parameter(name, &mut inner, values)?, inner));
     inner.into_iter().filter_map(read).collect()
@@ -36,10 +36,10 @@ fn read_parameter(name: &str, table: &mut TomlTable, values: &mut Values) -> Opt
 
 /// Reads a parameter that has its values in the definition.
 pub(in crate::definition) fn read_values(name: &str, table: &mut TomlTable) -> Option<Parameter> {
-    let texts = table.optional("values", list(value));
-    let first = table.optional("from", whole(0..=i64::MAX as u64));
-    let count = table.optional("count", count);
-    let pick = table.optional("pick", pick).unwrap_or(Pick::Uniform);
+    let texts = table.optional_undescribed("values", list(value));
+    let first = table.optional_undescribed("from", whole(0..=i64::MAX as u64));
+    let count = table.optional_undescribed("count", count);
+    let pick = table.optional_undescribed("pick", pick).unwrap_or(Pick::Uniform);
     if texts.is_some() {
         for key in ["from", "count"].into_iter().filter(|key| table.value(key).is_some()) {
             table.reject(key, ValueError::new("expected either `values` or `from` and `count`, found both"));
@@ -66,7 +66,7 @@ fn read_secret_parameter(name: &str, table: &mut TomlTable, values: &mut Values)
     let (prefix, source) = read_source(table);
     let only = || ValueError::new("a value from `env` or `file` is the only one");
     for key in ["values", "from", "count", "pick"] {
-        table.optional::<()>(key, |_| Err(only()));
+        table.optional_undescribed::<()>(key, |_| Err(only()));
     }
     if ["env", "file"].iter().all(|key| table.value(key).is_some()) {
         table.reject("file", only());

@@ -29,23 +29,23 @@ const JSON_CHECKS_MAX: usize = 100;
 /// Reads the reply of a request, a word or a table.
 pub(super) fn reply(table: &mut TomlTable) -> Option<ReplyBody> {
     match table.value("reply") {
-        Some(DeValue::Table(_)) => table.required_table("reply").and_then(read_reply),
-        _ => table.required("reply", one_of(REPLIES)),
+        Some(DeValue::Table(_)) => table.required_table_undescribed("reply").and_then(read_reply),
+        _ => table.required_undescribed("reply", one_of(REPLIES)),
     }
 }
 
 fn read_reply(mut table: TomlTable) -> Option<ReplyBody> {
     let is_list = matches!(table.value("file"), Some(DeValue::Array(_)));
     let file = match is_list {
-        true => table.optional("file", list(bytes)),
-        false => table.optional("file", bytes).map(|bytes| vec![bytes]),
+        true => table.optional_undescribed("file", list(bytes)),
+        false => table.optional_undescribed("file", bytes).map(|bytes| vec![bytes]),
     };
-    let letters = table.optional("letters", whole(1..=ReplyBody::LETTERS_BYTES_MAX));
-    let html_letters = table.optional("html-letters", whole(HTML_LETTERS_MIN..=ReplyBody::LETTERS_BYTES_MAX));
-    let contains = table.optional("contains", contains);
-    let content_type = table.optional("content-type", content_type);
-    let json = table.optional_table("json").map(read_json);
-    let (least, most) = (table.optional("length-min", bytes), table.optional("length-max", bytes));
+    let letters = table.optional_undescribed("letters", whole(1..=ReplyBody::LETTERS_BYTES_MAX));
+    let html_letters = table.optional_undescribed("html-letters", whole(HTML_LETTERS_MIN..=ReplyBody::LETTERS_BYTES_MAX));
+    let contains = table.optional_undescribed("contains", contains);
+    let content_type = table.optional_undescribed("content-type", content_type);
+    let json = table.optional_table_undescribed("json").map(read_json);
+    let (least, most) = (table.optional_undescribed("length-min", bytes), table.optional_undescribed("length-max", bytes));
     let given: Vec<&str> = table.keys().collect();
     let is_length = given.iter().all(|key| key.starts_with("length-"));
     if given.is_empty() || (1 < given.len() && !is_length) {
@@ -83,14 +83,14 @@ fn content_type(value: &DeValue) -> Result<String, ValueError> {
 /// Reads the values that a JSON body must have, by their JSON pointers.
 fn read_json(mut table: TomlTable) -> ReplyBody {
     let mut checks = Vec::new();
-    for (pointer, _, entry) in table.named_entries() {
+    for (pointer, _, entry) in table.named_entries_undescribed() {
         if let Err(error) = check_pointer(pointer) {
             table.reject(pointer, error);
         }
         let value = match entry {
             NamedEntry::Value(value) => json_value(value).map(Some),
             NamedEntry::Table(mut inner) => {
-                let any = inner.required("any", flag);
+                let any = inner.required_undescribed("any", flag);
                 inner.finish();
                 match any {
                     Some(false) => Err(ValueError::new("expected `{ any = true }`")),

@@ -42,25 +42,25 @@ pub(super) fn read_request(
     secrets: &mut Vec<PlacedSecret>,
 ) -> Option<(Request, Option<Weight>)> {
     let mut values = Values { kind, ..Values::default() };
-    let name = table.required("name", line);
-    let weight = table.optional("weight", Weight::read);
-    let method = table.optional("method", method);
-    let path = table.required("path", path);
-    let parameters = table.optional_table("parameters");
+    let name = table.required_undescribed("name", line);
+    let weight = table.optional_undescribed("weight", Weight::read);
+    let method = table.optional_undescribed("method", method);
+    let path = table.required_undescribed("path", path);
+    let parameters = table.optional_table_undescribed("parameters");
     let parameters = parameters.map(|table| read_parameters(table, &mut values)).unwrap_or_default();
-    if let Some(headers) = table.optional_table("headers") {
+    if let Some(headers) = table.optional_table_undescribed("headers") {
         read_headers(headers, &mut values);
     }
     let body_encoding = take_body(table, &mut values);
-    if table.optional("disclose-path", flag) == Some(true) {
+    if table.optional_undescribed("disclose-path", flag) == Some(true) {
         values.disclosed.push("path".to_owned());
     }
     let (status, other_statuses) = read_status(table);
     let reply = reply(table);
-    let redirects = table.optional("redirects", choice).unwrap_or_default();
-    let extracts = table.optional_table("extract").map(read_extracts).unwrap_or_default();
-    let share_gap_max = table.optional("share-gap-max", ratio);
-    let limits = table.optional("limits", kind_limits).unwrap_or_default();
+    let redirects = table.optional_undescribed("redirects", choice).unwrap_or_default();
+    let extracts = table.optional_table_undescribed("extract").map(read_extracts).unwrap_or_default();
+    let share_gap_max = table.optional_undescribed("share-gap-max", ratio);
+    let limits = table.optional_undescribed("limits", kind_limits).unwrap_or_default();
     let path = path?;
     let parameters = in_order(table, &path, &values.texts(), parameters)?;
     let method = method.unwrap_or_else(|| "GET".to_owned());
@@ -202,8 +202,8 @@ fn take_body(table: &mut TomlTable, values: &mut Values) -> BodyEncoding {
 fn read_status(table: &mut TomlTable) -> (u16, Vec<u16>) {
     let status = whole_u32(200..=599);
     let mut statuses = match table.value("status") {
-        Some(DeValue::Array(_)) => table.optional("status", list(status)).unwrap_or_default(),
-        _ => table.optional("status", status).into_iter().collect(),
+        Some(DeValue::Array(_)) => table.optional_undescribed("status", list(status)).unwrap_or_default(),
+        _ => table.optional_undescribed("status", status).into_iter().collect(),
     };
     let mut seen = Vec::new();
     statuses.retain(|status| {
@@ -216,7 +216,7 @@ fn read_status(table: &mut TomlTable) -> (u16, Vec<u16>) {
 }
 
 fn read_headers(mut table: TomlTable, values: &mut Values) {
-    for (name, span, entry) in table.named_entries() {
+    for (name, span, entry) in table.named_entries_undescribed() {
         if let Err(error) = check_header_name(name) {
             table.reject(name, error);
             continue;

@@ -33,8 +33,8 @@ pub(super) fn read_value(
     literal: impl Fn(&DeValue) -> Result<String, ValueError>,
 ) -> Option<WrittenValue> {
     let (prefix, source) = read_source(&mut table);
-    let value = table.optional("value", literal);
-    let disclose = table.optional("disclose", flag);
+    let value = table.optional_undescribed("value", literal);
+    let disclose = table.optional_undescribed("disclose", flag);
     let given: Vec<&str> =
         ["env", "file", "value"].into_iter().filter(|key| table.value(key).is_some()).collect();
     if given.len() != 1 {
@@ -54,9 +54,9 @@ pub(super) fn read_value(
 
 /// Reads `env`, `file` and `prefix`.
 pub(super) fn read_source(table: &mut TomlTable) -> (String, Option<SecretSource>) {
-    let env = table.optional("env", variable).map(SecretSource::Env);
-    let file = table.optional("file", line).map(SecretSource::File);
-    let prefix = table.optional("prefix", one_line).unwrap_or_default();
+    let env = table.optional_undescribed("env", variable).map(SecretSource::Env);
+    let file = table.optional_undescribed("file", line).map(SecretSource::File);
+    let prefix = table.optional_undescribed("prefix", one_line).unwrap_or_default();
     (prefix, env.or(file))
 }
 

@@ -37,14 +37,14 @@ pub(super) struct WorkloadTable {
 
 /// Reads the workload; `level_max` is the highest level of load that the definition names.
 pub(super) fn read_workload(mut table: TomlTable, level_max: Option<f64>) -> Option<WorkloadTable> {
-    let filelist = table.optional_table("filelist").and_then(read_filelist);
-    let requests = table.optional_tables("requests");
-    let pages = table.optional_tables("pages");
-    let content_seed = table.optional("content-seed", whole(0..=i64::MAX as u64));
-    let counts_pages = table.optional("counts-pages", flag);
+    let filelist = table.optional_table_undescribed("filelist").and_then(read_filelist);
+    let requests = table.optional_tables_undescribed("requests");
+    let pages = table.optional_tables_undescribed("pages");
+    let content_seed = table.optional_undescribed("content-seed", whole(0..=i64::MAX as u64));
+    let counts_pages = table.optional_undescribed("counts-pages", flag);
     let think = read_think(&mut table);
-    let cookies = table.optional("cookies", choice).unwrap_or_default();
-    let data_table = table.optional_table("data");
+    let cookies = table.optional_undescribed("cookies", choice).unwrap_or_default();
+    let data_table = table.optional_table_undescribed("data");
     let mut data = data_table.map(read_data).unwrap_or_default();
     let has_filelist = table.value("filelist").is_some();
     match requests.is_some() || table.value("requests").is_some() {
@@ -93,8 +93,8 @@ pub(super) fn read_workload(mut table: TomlTable, level_max: Option<f64>) -> Opt
 }
 
 fn read_filelist(mut table: TomlTable) -> Option<FilelistSource> {
-    let file = table.optional("file", line).map(FilelistSource::File);
-    let inline = table.optional("text", text).map(FilelistSource::Text);
+    let file = table.optional_undescribed("file", line).map(FilelistSource::File);
+    let inline = table.optional_undescribed("text", text).map(FilelistSource::Text);
     if file.is_some() && inline.is_some() {
         table.reject("text", ValueError::new("expected either `file` or `text`, found both"));
     }
@@ -191,8 +191,8 @@ fn read_pages(mut tables: Vec<TomlTable>, requests: &[Request]) -> Option<Vec<Pa
     let index = |value: &DeValue| request_index(value, requests);
     let mut read = Vec::new();
     for table in &mut tables {
-        let weight = table.required("weight", Weight::read);
-        let requests = table.required("requests", list(index));
+        let weight = table.required_undescribed("weight", Weight::read);
+        let requests = table.required_undescribed("requests", list(index));
         if let Some(requests) = requests.as_ref().filter(|requests| PAGE_MAX < requests.len()) {
             let error = format!("expected at most {PAGE_MAX} requests, found {}", requests.len());
             table.reject("requests", ValueError::new(error));
