@@ -92,6 +92,13 @@ impl<'a> TomlTable<'a> {
         self.optional_either(key, about, value, read)
     }
 
+    /// Refuses a key that is no longer one, and that no schema has.
+    pub fn refuse(&mut self, key: &'static str, error: ValueError) {
+        if self.entry(key).is_some() {
+            self.reject(key, error);
+        }
+    }
+
     /// Reads all values of a table whose keys are names that its writer chose.
     pub fn named<T>(&mut self, value: ValueSpec<T>) -> Vec<(String, T)> {
         self.named_by(|name| Ok(name.to_owned()), &value)

@@ -1,14 +1,12 @@
 //! The place where a server says how busy it is.
 
 use observe::StatusKind;
-use schemars::JsonSchema;
 
 use super::ServerFamily;
 
 /// The place where a server says how busy it is, on the port that it serves: a status page, read over plain HTTP only, or
 /// the operation `STATS` of application servers and of those of order-entry data.
-#[derive(Debug, Clone, PartialEq, Eq, JsonSchema)]
-#[schemars(rename_all = "kebab-case", deny_unknown_fields)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StatusRecipe {
     /// The form.
     pub kind: StatusKind,

@@ -5,14 +5,13 @@
 
 use languages::names;
 use model::AppProtocol;
-use schemars::JsonSchema;
 
 use super::{Recipe, ServerFamily};
 
 names! {
     /// A variant that web benchmarks ask for.
-    #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, JsonSchema)]
-    pub enum WebVariant {
+    #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+    pub enum WebVariant without serde {
         /// HTTP/1 over TCP.
         #[default]
         Http1 = "h1",
