@@ -37,7 +37,7 @@ pub enum Load {
 
 names! {
     /// The distribution of the due times of an open loop.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
     pub enum Arrivals {
         /// At equal distances.
         Constant = "constant",

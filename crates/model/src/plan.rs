@@ -328,9 +328,7 @@ pub struct Gateway {
 
 names! {
     /// An interface between a web server and the programs that generate pages.
-    #[derive(
-        Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, schemars::JsonSchema,
-    )]
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
     pub enum GatewayKind {
         /// A process per request.
         Cgi = "cgi",

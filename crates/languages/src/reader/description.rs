@@ -18,9 +18,11 @@ pub(super) type SharedDescription = Rc<RefCell<TableDescription>>;
 #[derive(Default)]
 pub(super) struct TableDescription {
     /// The name of its definition and its description; without a name it stands where it is used.
-    definition: Option<(&'static str, &'static str)>,
+    definition: Option<(&'static str, String)>,
     keys: Vec<KeyDescription>,
     required: Vec<&'static str>,
+    /// The number of keys that must be given.
+    n_keys: Option<usize>,
     /// The values under names that the writer chooses.
     named: Vec<Form>,
     /// The pattern of those names.
@@ -55,8 +57,8 @@ impl Form {
 
 impl TableDescription {
     /// Sets the name of the definition and the description.
-    pub(super) fn define(&mut self, name: &'static str, about: &'static str) {
-        self.definition = Some((name, about));
+    pub(super) fn define(&mut self, name: &'static str, about: &str) {
+        self.definition = Some((name, about.to_owned()));
     }
 
     /// Adds a form of the value of a key. The first description of a key is the one that counts.
@@ -83,6 +85,11 @@ impl TableDescription {
         if !self.required.contains(&key) {
             self.required.push(key);
         }
+    }
+
+    /// Sets the number of keys that must be given.
+    pub(super) fn set_n_keys(&mut self, n: usize) {
+        self.n_keys = Some(n);
     }
 
     /// Adds a form of the values under names that the writer chooses.
@@ -112,21 +119,24 @@ impl TableDescription {
 
     /// Returns the reference to its definition, which is added; without a name, the schema itself.
     fn reference(&self, definitions: &mut Definitions) -> SchemaPart {
-        let Some((name, _)) = self.definition else { return self.schema(definitions) };
-        if !definitions.contains_key(name) {
+        let Some((name, _)) = &self.definition else { return self.schema(definitions) };
+        if !definitions.contains_key(*name) {
             let schema = self.schema(definitions);
-            definitions.insert(name.to_owned(), schema.into());
+            definitions.insert((*name).to_owned(), schema.into());
         }
         reference(name)
     }
 
     fn schema(&self, definitions: &mut Definitions) -> SchemaPart {
         let mut schema = part(json!({ "type": "object" }));
-        if let Some((_, about)) = self.definition {
-            schema.insert("description".to_owned(), about.into());
+        if let Some((_, about)) = &self.definition {
+            schema.insert("description".to_owned(), about.as_str().into());
         }
         if !self.required.is_empty() {
             schema.insert("required".to_owned(), self.required.clone().into());
+        }
+        if let Some(n) = self.n_keys {
+            schema.extend(["minProperties", "maxProperties"].map(|limit| (limit.to_owned(), n.into())));
         }
         let rest = if self.named.is_empty() { None } else { Some(any_of(&self.named, definitions)) };
         match (rest, self.name_pattern) {

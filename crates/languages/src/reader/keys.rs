@@ -2,7 +2,7 @@
 //!
 //! The same code describes the table: of a description ([`toml_schema`](super::toml_schema)) it reads nothing, and what
 //! it asked for is the JSON Schema. So a key is written once. Code that decides by what is written how to read it says so
-//! by [`TomlTable::optional_either`] and [`TomlTable::cases`]: a description has all cases.
+//! by [`TomlTable::optional_either`], [`TomlTable::cases`] and [`TomlTable::described`]: a description has all cases.
 
 use std::ops::Range;
 
@@ -174,13 +174,18 @@ impl<'a> TomlTable<'a> {
 /// Descriptions. Tables that are read take no notice.
 impl<'a> TomlTable<'a> {
     /// Names the definition of this table and describes it.
-    pub fn describe(&self, name: &'static str, about: &'static str) {
+    pub fn describe(&self, name: &'static str, about: &str) {
         self.note(|description| description.define(name, about));
     }
 
     /// Adds a keyword to the schema of a key: a default, a limit that a later check sets.
     pub fn describe_rule(&self, key: &str, keyword: &str, value: impl Into<Value>) {
         self.note(|description| description.add_rule(key, keyword, value.into()));
+    }
+
+    /// Describes how many keys of this table must be given, of several that exclude each other.
+    pub fn describe_n_keys(&self, n: usize) {
+        self.note(|description| description.set_n_keys(n));
     }
 
     /// Describes the names that the writer of this table may choose, by a pattern.
@@ -191,6 +196,11 @@ impl<'a> TomlTable<'a> {
     /// Returns the cases in which the rest is to be read: the one that is given, and of a description all.
     pub fn cases<T: Copy>(&self, given: T, all: &[T]) -> Vec<T> {
         if self.description.is_some() { all.to_vec() } else { vec![given] }
+    }
+
+    /// Returns a value if this is a description, where nothing was read that it could depend on.
+    pub fn described<T>(&self, value: T) -> Option<T> {
+        self.description.as_ref().map(|_| value)
     }
 
     /// Reports a key that is absent although it must be there.

@@ -64,6 +64,11 @@ impl<V: 'static> ValueSpec<V> {
         ValueSpec { schema: Box::new(schema), ..self }
     }
 
+    /// Describes it as other values: for those that are read only to be refused with a reason.
+    pub fn described_as<W>(self, other: ValueSpec<W>) -> ValueSpec<V> {
+        ValueSpec { schema: other.schema, ..self }
+    }
+
     /// Makes it a list of such values, which may be empty.
     pub fn list(self) -> ValueSpec<Vec<V>> {
         let item = self.schema;
@@ -86,6 +91,12 @@ impl<V: 'static> ValueSpec<V> {
     ) -> ValueSpec<W> {
         let read = self.read;
         ValueSpec { read: Box::new(move |value| read(value).and_then(&convert)), schema: self.schema }
+    }
+
+    /// Changes the error of a value that is refused.
+    pub fn map_error(self, change: impl Fn(ValueError) -> ValueError + 'static) -> ValueSpec<V> {
+        let read = self.read;
+        ValueSpec { read: Box::new(move |value| read(value).map_err(&change)), ..self }
     }
 
     /// Converts the values.

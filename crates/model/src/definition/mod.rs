@@ -1,11 +1,10 @@
 //! The definition language: a benchmark as a TOML text that people write, read and compare.
 //!
-//! - [`parse`](Definition::parse): text → [`Definition`], or everything that is wrong with it
+//! - [`parse`](Definition::parse): text → [`Definition`], or everything that is wrong with it; the published JSON Schema
 //! - `values`: the notation of single values
 //! - `web`, `app`, `order_entry`, `sql`, `echo`: the workloads of the families
 //! - `protocol`: the settings of the families
 //! - `think`: the pauses of users
-//! - `schema`: the published JSON Schema
 
 mod app;
 #[cfg(feature = "echo")]
@@ -13,17 +12,15 @@ mod echo;
 mod order_entry;
 mod parse;
 mod protocol;
-mod schema;
 mod sql;
 mod think;
 mod values;
 mod web;
 
 use languages::names;
-use schemars::JsonSchema;
 use units::Nanos;
 
-pub use schema::definition_schema;
+pub use parse::definition_schema;
 pub use sql::SqlDefinition;
 pub use web::{DataDefinition, DataFormat, FilelistSource, WebDefinition, WorkloadSource, header_name_fault};
 
@@ -72,8 +69,8 @@ pub struct Definition {
 #[cfg(not(feature = "echo"))]
 names! {
     /// A kind of server.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq, JsonSchema)]
-    pub enum Family {
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum Family without serde {
         /// Web servers.
         Web = "web",
         /// Application servers.
@@ -88,8 +85,8 @@ names! {
 #[cfg(feature = "echo")]
 names! {
     /// A kind of server.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq, JsonSchema)]
-    pub enum Family {
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum Family without serde {
         /// Web servers.
         Web = "web",
         /// Application servers.
@@ -99,7 +96,6 @@ names! {
         /// Databases of a user's own statements.
         Sql = "sql",
         /// Echo servers, for tests.
-        #[schemars(skip)]
         Echo = "echo",
     }
 }
@@ -208,14 +204,11 @@ impl Levels {
 }
 
 /// The settings of an open loop, if a run asks for one.
-#[derive(Debug, Clone, PartialEq, Eq, JsonSchema)]
-#[schemars(rename_all = "kebab-case", deny_unknown_fields)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OpenLoopDefinition {
     /// The distribution of due times.
-    #[schemars(with = "Option<Arrivals>")]
     pub arrivals: Arrivals,
     /// The most operations in flight; if absent, 1000, or 64 of databases, whose sessions are few.
-    #[schemars(range(min = 1, max = 1_000_000))]
     pub in_flight_max: Option<u32>,
 }
 

@@ -6,23 +6,15 @@ use units::{Nanos, Rng};
 use crate::{PauseKind, PauseStart, with_serde};
 
 /// The pause that a user of a closed loop makes after each unit of its work: a page, a message.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Think {
     /// None at all.
     None,
     /// Always the same.
-    Fixed(
-        #[serde(with = "with_serde::nanos")]
-        #[schemars(with = "u64")]
-        Nanos,
-    ),
+    Fixed(#[serde(with = "with_serde::nanos")] Nanos),
     /// Negative exponential with this mean, not truncated.
-    Exponential(
-        #[serde(with = "with_serde::nanos")]
-        #[schemars(with = "u64")]
-        Nanos,
-    ),
+    Exponential(#[serde(with = "with_serde::nanos")] Nanos),
 }
 
 impl Think {
