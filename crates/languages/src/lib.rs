@@ -20,7 +20,7 @@ mod names;
 mod percent;
 mod quantity;
 pub mod reader;
-pub mod schema;
+mod schema;
 pub mod spec;
 
 pub use credentials::{

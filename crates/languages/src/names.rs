@@ -37,7 +37,6 @@ macro_rules! names {
         $vis:vis enum $choice:ident {
             $(
                 $(#[doc = $doc:literal])+
-                $(#[schemars($($schemars:tt)*)])?
                 $(#[default $($default:tt)?])?
                 $value:ident = $name:literal,
             )+
@@ -47,7 +46,6 @@ macro_rules! names {
         $vis enum $choice {
             $(
                 $(#[doc = $doc])+
-                $(#[schemars($($schemars)*)])?
                 $(#[default $($default)?])?
                 #[serde(rename = $name)]
                 $value,
@@ -166,8 +164,9 @@ mod tests {
 
     #[test]
     fn another_name_is_answered_with_the_nearest() {
-        let read =
-            |text| read_toml("a test", "t.toml", text, |mut top| top.required::<Version>("version", "", choice()));
+        let read = |text| {
+            read_toml("a test", "t.toml", text, |mut top| top.required::<Version>("version", "", choice()))
+        };
         insta::assert_snapshot!(read("version = \"2.beta\"").unwrap_err(), @r#"
         error: `version` is not valid
          --> t.toml:1:11

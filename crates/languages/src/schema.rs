@@ -1,7 +1,5 @@
 //! JSON Schemas as texts.
 
-use schemars::Schema;
-use schemars::transform::{RecursiveTransform, Transform};
 use serde_json::{Map, Value};
 
 /// The keywords that a reader of a schema wants to see first, in this order.
@@ -31,7 +29,9 @@ fn write(text: &mut String, value: &Value, depth: usize, has_names: bool) {
             });
         }
         Value::Array(items) if !items.is_empty() => {
-            write_all(text, ['[', ']'], depth, items.iter(), |text, item| write(text, item, depth + 1, false));
+            write_all(text, ['[', ']'], depth, items.iter(), |text, item| {
+                write(text, item, depth + 1, false)
+            });
         }
         other => *text += &other.to_string(),
     }
@@ -64,27 +64,6 @@ fn in_order(entries: &Map<String, Value>, has_names: bool) -> Vec<(&String, &Val
         ordered.sort_by_key(|(key, _)| rank(key));
     }
     ordered
-}
-
-/// Removes null from the types of a schema: schemars allows it for every `Option`, but TOML has no null.
-pub fn without_null(mut schema: Schema) -> Schema {
-    RecursiveTransform(forbid_null).transform(&mut schema);
-    schema
-}
-
-fn forbid_null(schema: &mut Schema) {
-    if let Some(types) = schema.get_mut("type").and_then(|types| types.as_array_mut()) {
-        types.retain(|name| name != "null");
-        let only = types.first().cloned().expect("no value is null alone");
-        schema.insert("type".to_owned(), only);
-    }
-    let Some(choices) = schema.get_mut("anyOf").and_then(|choices| choices.as_array_mut()) else { return };
-    choices.retain(|choice| choice["type"] != "null");
-    if let [serde_json::Value::Object(only)] = choices.as_slice() {
-        let only = only.clone();
-        schema.remove("anyOf");
-        only.into_iter().for_each(|(key, value)| _ = schema.insert(key, value));
-    }
 }
 
 #[cfg(test)]

@@ -6,8 +6,8 @@ use std::path::PathBuf;
 
 use cache_policy::Heuristic;
 use ipnet::IpNet;
-use languages::reader::{ValueError, above_zero, ratio};
-use languages::spec::{ValueSpec, text, time_up_to, whole, whole_u32};
+use languages::reader::ValueError;
+use languages::spec::{ValueSpec, above_zero, ratio, text, time_up_to, whole, whole_u32};
 use serde_json::json;
 use units::{Nanos, Ratio};
 
@@ -61,8 +61,9 @@ pub(super) fn memory_count() -> ValueSpec<usize> {
 /// Fractions above 0 of at most a tenth.
 pub(super) fn fraction() -> ValueSpec<Ratio> {
     let schema = || json!({ "type": "number", "exclusiveMinimum": 0, "maximum": Heuristic::FRACTION_MAX.0 });
-    let fraction = ValueSpec::new(schema, ratio).named("Fraction", "A fraction of at most a tenth.");
-    fraction.and_then(|fraction| {
+    let ratio = ratio();
+    let fraction = ValueSpec::new(schema, move |value| ratio.read(value));
+    fraction.named("Fraction", "A fraction of at most a tenth.").and_then(|fraction| {
         let most = Heuristic::FRACTION_MAX.0;
         match 0.0 < fraction && fraction <= most {
             true => Ok(Ratio(fraction)),
@@ -136,16 +137,15 @@ fn is_host(host: &str) -> bool {
 /// Statuses: one, or a range of them.
 pub(super) fn statuses() -> ValueSpec<RangeInclusive<u16>> {
     let pattern = r"^\s*[1-5][0-9]{2}\s*(-\s*[1-5][0-9]{2}\s*)?$";
-    text()
-        .rule("pattern", pattern)
-        .named("Statuses", "One status or a range of them: `200-399`.")
-        .and_then(|text| {
+    text().rule("pattern", pattern).named("Statuses", "One status or a range of them: `200-399`.").and_then(
+        |text| {
             parse_statuses(&text).ok_or_else(|| {
                 ValueError::new(format!(
                     "expected a status or a range of statuses, `200-399` for example, found `{text}`"
                 ))
             })
-        })
+        },
+    )
 }
 
 fn parse_statuses(text: &str) -> Option<RangeInclusive<u16>> {

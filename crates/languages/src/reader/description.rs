@@ -1,4 +1,4 @@
-//! Descriptions of tables: what was asked of one, from which its JSON Schema is made.
+//! Descriptions of tables: the keys that a reader asked for, from which the JSON Schema is made.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -11,10 +11,10 @@ pub(crate) type Definitions = Map<String, Value>;
 /// A JSON Schema, or the part of one for a value.
 pub(crate) type SchemaPart = Map<String, Value>;
 
-/// The description of a table, shared by the table that is asked and the one around it.
+/// The description of a table, which the table itself and the one around it share.
 pub(super) type SharedDescription = Rc<RefCell<TableDescription>>;
 
-/// The keys of a table, as far as they were asked for.
+/// The keys of a table, in the order in which they were asked for.
 #[derive(Default)]
 pub(super) struct TableDescription {
     /// The name of its definition and its description; without a name it stands where it is used.

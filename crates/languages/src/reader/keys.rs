@@ -1,8 +1,9 @@
 //! Keys of a table: each is read under its name, with what it is for and what values it takes.
 //!
-//! The same code describes the table: of a description ([`toml_schema`](super::toml_schema)) it reads nothing, and what
-//! it asked for is the JSON Schema. So a key is written once. Code that decides by what is written how to read it says so
-//! by [`TomlTable::optional_either`], [`TomlTable::cases`] and [`TomlTable::described`]: a description has all cases.
+//! The same code describes the table: run on a description ([`toml_schema`](super::toml_schema)), it reads nothing, and
+//! the keys that it asks for become the JSON Schema. So each key is written once. Code that can read something in one of
+//! several ways says so by [`TomlTable::optional_either`], [`TomlTable::cases`] and [`TomlTable::described`], so that a
+//! description has them all.
 
 use std::ops::Range;
 
@@ -92,7 +93,7 @@ impl<'a> TomlTable<'a> {
         self.optional_either(key, about, value, read)
     }
 
-    /// Refuses a key that is no longer one, and that no schema has.
+    /// Refuses a key that used to be one. It is in no schema.
     pub fn refuse(&mut self, key: &'static str, error: ValueError) {
         if self.entry(key).is_some() {
             self.reject(key, error);
@@ -159,10 +160,7 @@ impl<'a> TomlTable<'a> {
 
     /// Returns all entries of a table whose keys are names that its writer chose, each with the span of its value. The
     /// caller reads those that are no tables by `value`.
-    pub fn named_entries<T>(
-        &mut self,
-        value: &ValueSpec<T>,
-    ) -> Vec<(&'a str, Range<usize>, NamedEntry<'a>)> {
+    pub fn named_entries<T>(&mut self, value: &ValueSpec<T>) -> Vec<(&'a str, Range<usize>, NamedEntry<'a>)> {
         self.describe_named(|definitions| Form::Value(value.schema(definitions)));
         match self.described_named_table() {
             Some(table) => vec![(ANY_NAME, 0..0, NamedEntry::Table(table))],
@@ -171,7 +169,7 @@ impl<'a> TomlTable<'a> {
     }
 }
 
-/// Descriptions. Tables that are read take no notice.
+/// Descriptions. These methods do nothing to a table that is read.
 impl<'a> TomlTable<'a> {
     /// Names the definition of this table and describes it.
     pub fn describe(&self, name: &'static str, about: &str) {
@@ -193,12 +191,12 @@ impl<'a> TomlTable<'a> {
         self.note(|description| description.set_name_pattern(pattern));
     }
 
-    /// Returns the cases in which the rest is to be read: the one that is given, and of a description all.
+    /// Returns the cases to read: the given one, or all of them for a description.
     pub fn cases<T: Copy>(&self, given: T, all: &[T]) -> Vec<T> {
         if self.description.is_some() { all.to_vec() } else { vec![given] }
     }
 
-    /// Returns a value if this is a description, where nothing was read that it could depend on.
+    /// Returns a value if this is a description: in place of one that a table would have.
     pub fn described<T>(&self, value: T) -> Option<T> {
         self.description.as_ref().map(|_| value)
     }
@@ -282,10 +280,7 @@ impl<'a> TomlTable<'a> {
         read.into_iter().collect()
     }
 
-    pub(super) fn read_named<T>(
-        &mut self,
-        read: impl Fn(&str, &DeValue) -> Result<T, ValueError>,
-    ) -> Vec<T> {
+    pub(super) fn read_named<T>(&mut self, read: impl Fn(&str, &DeValue) -> Result<T, ValueError>) -> Vec<T> {
         let mut values = Vec::new();
         for (name, value) in self.entries {
             self.asked.push(name.get_ref());

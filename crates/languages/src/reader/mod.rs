@@ -1,15 +1,14 @@
 //! Reading TOML that people write; all mistakes are collected, each with its position.
 //!
 //! - [`read_toml`]: text → value, or everything that is wrong with it; [`toml_schema`]: the JSON Schema of such texts
-//! - `table`: tables; `keys`: their keys; `undescribed`: keys that a schema does not get from here
-//! - `value_spec`: kinds of values; `value`: the readers of single values
-//! - `description`: what was asked of a table, as a schema
+//! - `table`: tables; `keys`: their keys
+//! - `value_spec`: kinds of values; `value`: those that all languages have
+//! - `description`: the keys that were asked for, as a JSON Schema
 
 mod description;
 mod keys;
 mod table;
-mod undescribed;
-mod value;
+pub(crate) mod value;
 pub(crate) mod value_spec;
 
 use serde_json::Value;
@@ -17,17 +16,13 @@ use toml::de::DeTable;
 
 pub use table::{NamedEntry, TomlTable, ValueError, kind};
 
-pub use value::{
-    above_zero, bytes, choice, flag, id, items, line, list, one_of, ratio, size, text, time, time_above_zero,
-    time_up_to, whole, whole_u32,
-};
-
 use crate::diagnostics::{Diagnostic, Diagnostics};
 use table::TomlSource;
 
-/// Returns the JSON Schema (2020-12) of the texts that a reader of [`read_toml`] accepts: the reader describes them.
-pub fn toml_schema<T>(title: &str, read: impl FnOnce(TomlTable) -> Option<T>) -> Value {
-    let (source, entries) = (TomlSource::new("", ""), DeTable::new());
+/// Returns the JSON Schema (2020-12) of the texts that [`read_toml`] accepts with the same reader.
+pub fn toml_schema<T>(title: &str, read: impl FnOnce(TomlTable) -> T) -> Value {
+    let source = TomlSource::new("", "");
+    let entries = DeTable::new();
     let top = TomlTable::description(&source, &entries);
     let description = top.description.clone().unwrap_or_default();
     read(top);

@@ -85,7 +85,7 @@ pub enum NamedEntry<'a> {
     Table(TomlTable<'a>),
 }
 
-/// One table that is being read, or a description: an empty one, which notes what is asked of it.
+/// A table that is being read; or a description, an empty table that records the keys that it is asked for.
 pub struct TomlTable<'a> {
     pub(super) source: &'a TomlSource<'a>,
     /// Dotted path; empty for the whole file.
@@ -210,12 +210,7 @@ impl<'a> TomlTable<'a> {
         }
     }
 
-    pub(super) fn inner(
-        &self,
-        path: String,
-        span: Range<usize>,
-        entries: &'a DeTable<'a>,
-    ) -> TomlTable<'a> {
+    pub(super) fn inner(&self, path: String, span: Range<usize>, entries: &'a DeTable<'a>) -> TomlTable<'a> {
         TomlTable { source: self.source, path, span, entries, asked: Vec::new(), description: None }
     }
 
@@ -224,7 +219,10 @@ impl<'a> TomlTable<'a> {
         self.source.report(format!("`{}` is not valid", self.path_of(key)), span, error);
     }
 
-    pub(super) fn entry(&mut self, key: &'static str) -> Option<(&'a Spanned<DeString<'a>>, &'a Spanned<DeValue<'a>>)> {
+    pub(super) fn entry(
+        &mut self,
+        key: &'static str,
+    ) -> Option<(&'a Spanned<DeString<'a>>, &'a Spanned<DeValue<'a>>)> {
         self.asked.push(key);
         self.entries.get_key_value(key)
     }

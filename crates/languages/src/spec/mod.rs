@@ -1,4 +1,4 @@
-//! Specifications: kinds of values, and tables as lists of keys; texts are read by them, and they are JSON Schemas.
+//! Specifications: kinds of values, and tables as lists of keys, by which texts are read and described as JSON Schemas.
 //!
 //! - [`ValueSpec`]: the values of a key; [`line()`], [`time()`], [`choice()`] and others are those of all languages
 //! - [`TableSpec`]: the keys of a table that is read into a value, where each key sets its part. A language with keys
@@ -15,10 +15,11 @@ use serde_json::Value;
 
 use crate::reader::{TomlTable, toml_schema};
 
-pub use crate::reader::value_spec::{
-    NamedChoice, ValueSpec, bytes, choice, choice_described, flag, id, line, one_of, ratio, size, text, time,
-    time_above_zero, time_up_to, whole, whole_u32,
+pub use crate::reader::value::{
+    NamedChoice, above_zero, bytes, choice, choice_described, flag, id, line, one_of, ratio, size, text,
+    time, time_above_zero, time_up_to, whole, whole_u32,
 };
+pub use crate::reader::value_spec::ValueSpec;
 pub use key::{KeySpec, key, named_values, table, tables};
 
 /// The keys of a table that is read into a `T`.
@@ -54,7 +55,7 @@ impl<T: 'static> TableSpec<T> {
 
     /// Returns the JSON Schema (2020-12) of texts whose top-level table this is; `into` holds the defaults.
     pub fn schema(&self, title: &str, mut into: T) -> Value {
-        toml_schema(title, |mut top| Some(self.read(&mut top, &mut into)))
+        toml_schema(title, |mut top| self.read(&mut top, &mut into))
     }
 }
 
@@ -104,23 +105,16 @@ mod tests {
             "Product",
             "A product.",
             [
-                key("name", "Its name.", text(), |product: &mut Product, name| {
-                    product.name = name
-                })
-                .required(),
+                key("name", "Its name.", text(), |product: &mut Product, name| product.name = name)
+                    .required(),
                 key("wait", "A wait.", wait(), |product, time| product.wait = Some(time)),
                 key("open", "Whether it is open.", flag(), |product: &mut Product, is_open| {
                     product.is_open = is_open;
                 })
                 .default_value(false),
-                key(
-                    "color",
-                    "The color.",
-                    one_of("Color", "A color.", COLORS),
-                    |product, color| {
-                        product.color = Some(color);
-                    },
-                ),
+                key("color", "The color.", one_of("Color", "A color.", COLORS), |product, color| {
+                    product.color = Some(color);
+                }),
                 key("tags", "Tags.", text().list(), |product, tags| product.tags = tags),
                 table("store", "The store.", store(), |product| &mut product.store),
                 tables("server", "The servers.", server(), Server::default, |product, servers| {
