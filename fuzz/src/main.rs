@@ -71,6 +71,7 @@ const TARGETS: &[Target] = &[
     ("scrape", texts::scrape),
     ("run-file", run_files::open),
     ("interval", records::interval),
+    ("wire", records::wire),
     ("detail", records::detail),
     ("resource", records::resource),
     ("histogram", records::histogram),

@@ -6,7 +6,7 @@ use units::Nanos;
 
 use crate::codec::{
     LastReadings, decode_detail, decode_interval, decode_resource, encode_detail, encode_interval,
-    encode_resource,
+    encode_resource, wire,
 };
 use crate::rows::RecordKey;
 
@@ -18,6 +18,13 @@ pub fn interval(bytes: &[u8]) {
     if let Ok(record) = decode_interval(&KEY, 0, bytes) {
         let again = encode_interval(&record);
         assert_eq!(decode_interval(&KEY, 0, &again).as_ref(), Ok(&record));
+    }
+}
+
+/// The same for a record with its detail as agents send it.
+pub fn wire(bytes: &[u8]) {
+    if let Ok(record) = wire::decode(bytes) {
+        assert_eq!(wire::decode(&wire::encode(&record)).as_ref(), Ok(&record));
     }
 }
 

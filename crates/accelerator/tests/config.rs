@@ -84,7 +84,7 @@ fn the_example_and_the_schema_have_the_same_keys() {
     Config::parse("whole.toml", &whole_example()).unwrap_or_else(|error| panic!("{error}"));
     let (mut written, mut described) = (BTreeSet::new(), BTreeSet::new());
     keys_of_table("", &whole, &mut written);
-    let schema = config_schema().to_value();
+    let schema = config_schema();
     keys_of_schema(&schema, "", &schema, &mut described);
     assert_eq!(written, described);
     assert!(60 < written.len(), "{written:?}");
@@ -109,7 +109,7 @@ fn the_texts_of_the_manual_are_valid() {
 
 #[test]
 fn the_published_schema_is_the_one_of_this_program() {
-    let schema = serde_json::to_string_pretty(&config_schema()).expect("JSON") + "\n";
+    let schema = languages::schema_text(&config_schema());
     let published = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../schemas/accelerator.schema.json");
     if std::fs::read_to_string(published).unwrap_or_default() != schema {
         let generated = std::env::temp_dir().join("accelerator.schema.json");
@@ -120,7 +120,7 @@ fn the_published_schema_is_the_one_of_this_program() {
 
 #[test]
 fn the_schema_allows_no_null_which_toml_does_not_have() {
-    let schema = serde_json::to_string(&config_schema()).expect("JSON");
+    let schema = config_schema().to_string();
     assert!(!schema.contains("null"), "{schema}");
 }
 
@@ -401,7 +401,7 @@ fn with_value(section: &str, key: &str, value: &str) -> String {
 #[test]
 fn every_key_has_values_that_are_accepted_and_others_that_are_refused() {
     let mut described: BTreeSet<String> = BTreeSet::new();
-    let schema = config_schema().to_value();
+    let schema = config_schema();
     keys_of_schema(&schema, "", &schema, &mut described);
     let mut seen = BTreeSet::new();
     for (section, key, good, bad) in EVERY_KEY {

@@ -60,12 +60,9 @@ impl Analyzer {
         fold.record(record, &self.series);
     }
 
-    /// Adds a load point of a search to the plan. One that is already planned changes nothing.
+    /// Adds a load point that the run has begun to the plan, if it may add it. One that is already planned changes nothing.
     pub fn load_point(&mut self, point: LoadPoint) {
-        if self.plan.search.is_some() && self.plan.load_points.iter().all(|known| known.index != point.index)
-        {
-            self.plan.load_points.push(point);
-        }
+        self.plan.add_load_point(point);
     }
 
     /// Returns the result of a load point whose records are complete, while others may follow.

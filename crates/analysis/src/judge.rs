@@ -4,8 +4,8 @@ use model::{CertificateCheck, Ending, Plan};
 
 use crate::find_max::SearchResult;
 use crate::finding::{FaultCounter, Finding};
-use crate::rules::{Evidence, RULES, Rule, RuleFinding, Severity};
-use crate::{LoadPointResult, Reason, RuleGroup, Standing, StandingState, Verdict, VerdictState};
+use crate::rules::{Evidence, RULES, RuleFinding, Severity};
+use crate::{LoadPointResult, Reason, Verdict, VerdictState};
 
 /// The evidence for the verdict on a run besides the plan.
 pub(crate) struct RunEvidence<'a> {
@@ -36,31 +36,6 @@ pub(crate) fn judge_load_point(evidence: &Evidence) -> Verdict {
     let reasons_of =
         |findings: Vec<RuleFinding>| findings.into_iter().map(|f| f.reason(Some(index))).collect();
     Verdict { state, reasons: reasons_of(reasons), remarks: reasons_of(remarks) }
-}
-
-/// Applies the rules that can be judged by the records so far, and returns where the load point stands with each group
-/// of them that applies to its load.
-pub(crate) fn standings(evidence: &Evidence) -> Vec<Standing> {
-    let groups = RuleGroup::ALL.into_iter().filter(|group| group.applies_to(evidence.load()));
-    groups.map(|group| standing(evidence, group)).collect()
-}
-
-/// Returns the standing with one group: its most severe finding, the first of several.
-fn standing(evidence: &Evidence, group: RuleGroup) -> Standing {
-    let in_group = RULES.iter().filter(|rule| rule.group == group);
-    let judged: Vec<&Rule> = in_group.filter(|rule| rule.can_be_judged(evidence)).collect();
-    let findings: Vec<RuleFinding> = judged.iter().flat_map(|rule| (rule.check)(evidence)).collect();
-    // Of equal elements, `max_by_key` returns the last.
-    let Some(worst) = findings.into_iter().rev().max_by_key(|finding| finding.severity) else {
-        let state = if judged.is_empty() { StandingState::Pending } else { StandingState::Holds };
-        return Standing { group, state, reason: None };
-    };
-    let state = match worst.severity {
-        Severity::Notice => StandingState::Notice,
-        Severity::Remark => StandingState::Remark,
-        Severity::Invalid | Severity::Incomplete => StandingState::Broken,
-    };
-    Standing { group, state, reason: Some(worst.reason(Some(evidence.fold.point.index))) }
 }
 
 /// Judges a run: incomplete if it did not end by itself, valid if every planned load point is present and valid,

@@ -6,6 +6,7 @@
 //! not grow with the length of the run, except for one small line per second. Asked in between, it returns the
 //! [`LoadPointStatus`] of the load point that runs, by the same rules.
 //! [`FindMax`] chooses the load points to run to find the highest acceptable load.
+//! [`refinement`] adds some where the server saturates between two others.
 //! [`attribute`] names the bottleneck of each load point.
 //! [`compare`] compares runs, [`scaling`] those of one server on groups of CPUs.
 //! [`price`] divides the price of a system by its performance.
@@ -28,6 +29,7 @@ pub mod attribute;
 pub mod audit;
 mod classes;
 pub mod compare;
+mod cpu_sharing;
 pub mod find_max;
 pub mod finding;
 mod fold;
@@ -38,11 +40,16 @@ mod other_programs;
 mod overall;
 mod percentiles;
 pub mod price;
+pub mod refinement;
 mod resources;
 mod result;
 mod rules;
+mod run_input;
 pub mod scaling;
+mod search_result;
+mod server_cpus;
 mod shared_cpus;
+mod standing;
 mod status;
 pub mod trend;
 mod web;
@@ -51,7 +58,7 @@ pub use analyzer::Analyzer;
 pub use classes::{TimeClasses, class_start};
 pub use find_max::{
     Compliance, FIND_MAX_TOLERANCE, FindMax, FindMaxError, JudgedPoint, LevelKind, LevelRange,
-    LimitMeasurement, Maximum, NoData, SearchEnd, SearchGoal, SearchResult, SearchStep, comply, judge,
+    LimitMeasurement, NoData, SearchGoal, SearchStep, comply, judge,
 };
 pub use finding::Finding;
 pub use limits_in_force::allowed_cpus_by_group;
@@ -60,6 +67,9 @@ pub use overall::{IntervalFigures, OverallTotals};
 pub use percentiles::values_needed;
 pub use resources::{ResourceUsage, SeriesUsage};
 pub use result::*;
+pub use rules::RuleGroup;
+pub use search_result::{Maximum, SearchEnd, SearchResult};
 pub use shared_cpus::SharedCpus;
-pub use status::{LoadPointStatus, RuleGroup, Standing, StandingState};
+pub use standing::{Standing, StandingState};
+pub use status::LoadPointStatus;
 pub use web::{WebFigures, WebKindFigures};

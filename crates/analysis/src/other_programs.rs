@@ -6,14 +6,14 @@ use std::collections::BTreeSet;
 use model::{Counter, MachineRole, Plan};
 
 use crate::finding::ProgramCpuUse;
-use crate::resources::ResourceUsage;
-use crate::shared_cpus::{busy, server_cpus};
+use crate::resources::{ResourceUsage, SeriesUsage};
+use crate::server_cpus::{busy, server_cpus};
 
 /// Returns the use by each other program on the machine with this number, in CPUs. Together it is no more than the
 /// machine's CPUs were busy: what a program that was idle for long is seen to have used may be older than the phase.
 pub(crate) fn programs_on(uses: &ResourceUsage, machine: u32) -> Vec<ProgramCpuUse> {
     let mut programs: Vec<ProgramCpuUse> =
-        uses.on(Counter::OtherCpu, machine).filter_map(ProgramCpuUse::of).collect();
+        uses.on(Counter::OtherCpu, machine).filter_map(program_use).collect();
     let total: f64 = programs.iter().map(|program| program.cpus).sum();
     let cpus: Vec<f64> = uses.on(Counter::CpuIdle, machine).filter_map(|cpu| busy(uses, cpu)).collect();
     let most: f64 = cpus.iter().sum();
@@ -21,6 +21,11 @@ pub(crate) fn programs_on(uses: &ResourceUsage, machine: u32) -> Vec<ProgramCpuU
         programs.iter_mut().for_each(|program| program.cpus *= most / total);
     }
     programs
+}
+
+/// Returns the use that a series of CPU time by program has; `None` of one with less than two readings.
+fn program_use(usage: &SeriesUsage) -> Option<ProgramCpuUse> {
+    Some(ProgramCpuUse { name: usage.series.instance.clone(), cpus: usage.value? / 1e6 })
 }
 
 /// Returns the share of the CPU time that server and generator could have used on a machine and that other programs, which
@@ -39,7 +44,7 @@ pub(crate) fn share_of_cpus(plan: &Plan, uses: &ResourceUsage, machine: u32, tot
 
 /// Returns the CPUs of a machine that server and generator may use; empty for all.
 fn allowed_cpus(plan: &Plan, uses: &ResourceUsage, machine: u32) -> BTreeSet<u32> {
-    let load: BTreeSet<u32> = plan.load_cpus.iter().copied().collect();
+    let load: BTreeSet<u32> = plan.load_cpus().iter().copied().collect();
     let has_server =
         uses.machines.get(machine as usize).is_none_or(|machine| machine.role != MachineRole::Load);
     if load.is_empty() || !has_server {

@@ -5,7 +5,7 @@ use model::{
     Phase, Plan, Score, SizingRule, Words,
 };
 use stats::{Histogram, Steadiness};
-use units::Nanos;
+use units::{Nanos, Ratio};
 
 use crate::attribute::Attribution;
 use crate::classes::TimeClasses;
@@ -54,19 +54,40 @@ impl Analysis {
     /// where a greater load was run that shows it, a valid one or one beyond the server's capacity. `None` where none was,
     /// because the rate might have grown further.
     pub fn saturation(&self) -> Option<usize> {
-        let index = self.curve.saturation?;
-        let level = self.load_points.get(index)?.load.level();
-        let mut greater = self.load_points.iter().filter(|point| level < point.load.level());
-        greater
-            .any(|point| self.is_on_curve(point) || point.verdict.state == VerdictState::Overloaded)
-            .then_some(index)
+        self.curve.shown_saturation(&self.load_points)
     }
 
     /// Returns whether a load point belongs to the curve: it is valid, or none is.
     pub fn is_on_curve(&self, point: &LoadPointResult) -> bool {
-        let is_valid = |point: &LoadPointResult| point.verdict.state == VerdictState::Valid;
-        is_valid(point) || !self.load_points.iter().any(is_valid)
+        is_on_curve(&self.load_points, point)
     }
+
+    /// Returns the load point below another on the curve, if there is a gap between their loads.
+    pub fn below_gap(&self, point: &LoadPointResult) -> Option<&LoadPointResult> {
+        below_gap(&self.load_points, point)
+    }
+}
+
+/// Returns whether a load point belongs to the curve of these: it is valid, or none is.
+fn is_on_curve(load_points: &[LoadPointResult], point: &LoadPointResult) -> bool {
+    let is_valid = |point: &LoadPointResult| point.verdict.state == VerdictState::Valid;
+    is_valid(point) || !load_points.iter().any(is_valid)
+}
+
+/// The ratio of two loads beyond which there is a gap between them. A house rule: load plans double their loads.
+const GAP: f64 = 2.0;
+
+/// Returns the load point below another on the curve of these, if there is a gap between their loads.
+pub(crate) fn below_gap<'a>(
+    load_points: &'a [LoadPointResult],
+    point: &LoadPointResult,
+) -> Option<&'a LoadPointResult> {
+    let level = point.load.level();
+    let below = load_points
+        .iter()
+        .filter(|below| below.load.level() < level && is_on_curve(load_points, below))
+        .max_by(|one, other| one.load.level().total_cmp(&other.load.level()))?;
+    (GAP * below.load.level() < level).then_some(below)
 }
 
 /// The numbers of one load point, from its steady phase unless stated otherwise.
@@ -127,6 +148,10 @@ pub struct LoadPointResult {
     pub little_gap: Option<f64>,
     /// The pauses of users as drawn, per kind, in the order of the catalog; of no times in an open loop.
     pub pauses: Vec<PauseResult>,
+    /// Successful operations per client; `None` where they are not counted by client, or the phase was cut short.
+    pub clients: Option<ClientSpread>,
+    /// The notices of each measure of user scope, in the order of the catalog.
+    pub notices: Vec<NoticeResult>,
     /// Bytes that successful operations transferred, in 2²⁰ bits per second; `None` where nothing goes over a network.
     pub throughput_mbit: Option<f64>,
     /// Throughput while an operation is under way: 8·Σb / (Σr·2²⁰), in 2²⁰ bits per second.
@@ -196,7 +221,7 @@ impl LoadPointResult {
 
     /// Returns the CPU time per second that the load threads used, in CPUs.
     pub(crate) fn generator_cpus(&self, plan: &Plan) -> f64 {
-        self.generator_busy * f64::from(plan.load_threads)
+        self.generator_busy * f64::from(plan.load_threads())
     }
 }
 
@@ -254,6 +279,50 @@ pub struct PauseResult {
     pub name: String,
     /// The times as drawn, whether or not users were back in time.
     pub drawn: TimeSummary,
+}
+
+/// The successful operations of clients in the steady phase.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct ClientSpread {
+    /// The number of clients.
+    pub n: u64,
+    /// The operations of the client with the fewest.
+    pub least: u64,
+    /// The mean.
+    pub mean: f64,
+    /// The operations of the client with the most.
+    pub greatest: u64,
+    /// Jain's index of fairness ([`stats::Moments::fairness`]); `None` if no operation succeeded.
+    pub fairness: Option<f64>,
+}
+
+/// The notices of one kind that users got, in all phases of a load point: begun = ended + lost + pending.
+#[derive(Debug, Clone, PartialEq)]
+pub struct NoticeResult {
+    /// Its name.
+    pub name: String,
+    /// Were awaited.
+    pub begun: u64,
+    /// Came.
+    pub ended: u64,
+    /// Had not come within the time limit.
+    pub lost: u64,
+    /// Were awaited still when the load point ended.
+    pub pending: u64,
+    /// Those whose wait began in the steady phase: all of which percentiles are.
+    pub begun_in_steady: u64,
+    /// The mean time of those of them that came, in s.
+    pub mean: Option<f64>,
+    /// The times of those of them that came.
+    pub histogram: Histogram,
+}
+
+impl NoticeResult {
+    /// Returns the time within which a part of the notices came whose wait began in the steady phase. `None` if fewer of
+    /// them came: those that did not come are longer than any time.
+    pub fn percentile(&self, q: f64) -> Option<Nanos> {
+        self.histogram.quantile_of(Ratio(q), self.begun_in_steady)
+    }
 }
 
 /// Mean and percentiles of a time, with intervals. The whole histogram is kept for charts and merges.
@@ -338,6 +407,19 @@ pub struct Curve {
     pub saturation: Option<usize>,
     /// The load with the greatest score ÷ response time.
     pub knee: Option<usize>,
+}
+
+impl Curve {
+    /// Returns [`Curve::saturation`] where a greater load of these load points shows it; see [`Analysis::saturation`].
+    pub(crate) fn shown_saturation(&self, load_points: &[LoadPointResult]) -> Option<usize> {
+        let index = self.saturation?;
+        let level = load_points.get(index)?.load.level();
+        let mut greater = load_points.iter().filter(|point| level < point.load.level());
+        let shows = |point: &LoadPointResult| {
+            is_on_curve(load_points, point) || point.verdict.state == VerdictState::Overloaded
+        };
+        greater.any(shows).then_some(index)
+    }
 }
 
 /// A benchmark's own figure with its companions.

@@ -8,8 +8,8 @@ use units::Ratio;
 
 use crate::LoadPointResult;
 use crate::attribute::{Bottleneck, Indicator};
-use crate::compare::{RunInput, best_point};
 use crate::percentiles::CONFIDENCE;
+use crate::run_input::{RunInput, best_point};
 use crate::web;
 
 /// The busy share of its CPUs at its peak from which a pass is evidence about scaling: below, something else held the

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use analysis::{Analysis, Analyzer, Finding, VerdictState};
 use model::{
-    Arrivals, BenchmarkId, Connection, Detail, Ending, Flow, Headline, Health, IntervalRecord, KindTotals,
-    Load, LoadPoint, Outcome, Page, Phase, Phases, Plan, Request, Rules, SutPlan, SutUse, Think, UnitTotals,
-    WebProtocol, WebWorkload, Workload, app_measure, web_measure,
+    AgentPlan, Arrivals, BenchmarkId, Connection, Detail, Ending, Flow, Headline, Health, IntervalRecord,
+    KindTotals, Load, LoadPoint, Outcome, Page, Phase, Phases, Plan, Request, Rules, SutPlan, SutUse, Think,
+    UnitTotals, WebProtocol, WebWorkload, Workload, app_measure, web_measure,
 };
 use stats::{Histogram, Moments};
 use units::Nanos;
@@ -85,11 +85,11 @@ pub(crate) fn plan(load: Load, settle: u64, steady: u64) -> Plan {
         rules: Rules::default(),
         modifications: Vec::new(),
         sut: SutPlan { quota: Some(0.5), quota_reason: "asked for".to_owned(), ..SutPlan::of("built-in") },
-        load_cpus: Vec::new(),
-        load_threads: 2,
+        agents: vec![AgentPlan::only(2)],
         arrival_lanes: load.arrival_lanes(false),
         source_addresses: Vec::new(),
         search: None,
+        refinement: None,
         limits: Vec::new(),
     }
 }
@@ -258,11 +258,13 @@ impl Window {
             kinds: vec![KindTotals::new(plan.catalog.measures.len()); plan.catalog.kinds.len()],
             units: vec![UnitTotals::default(); plan.catalog.units.len()],
             pauses: vec![Moments::default(); plan.catalog.pauses.len()],
+            notices: Vec::new(),
+            clients: Moments::default(),
             response: Histogram::new(),
             service: Histogram::new(),
             lateness: Histogram::new(),
             health: Health {
-                threads: plan.load_threads,
+                threads: plan.load_threads(),
                 cpu: Nanos(length.0),
                 run_queue: Nanos(length.0 / 50),
             },

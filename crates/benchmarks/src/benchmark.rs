@@ -10,6 +10,7 @@ use model::{
 };
 
 use crate::app::SERVERBENCH;
+use crate::builtin::{Builtin, BuiltinFilelist};
 #[cfg(feature = "echo")]
 use crate::echo::ECHO;
 use crate::orderentry::ORDERENTRY;
@@ -36,28 +37,6 @@ static ALL: &[Builtin] = &[
     ECHO,
 ];
 
-/// A built-in benchmark: its files as they are in the source.
-#[derive(Debug)]
-pub struct Builtin {
-    /// The name that users type.
-    pub id: &'static str,
-    /// File name of the definition.
-    pub definition_file: &'static str,
-    /// The text of the definition.
-    pub definition: &'static str,
-    /// The filelists: the one that the definition uses, and others that a run may select.
-    pub filelists: &'static [BuiltinFilelist],
-}
-
-/// A filelist of a built-in benchmark.
-#[derive(Debug)]
-pub struct BuiltinFilelist {
-    /// The name that users type, or that the definition has for it.
-    pub name: &'static str,
-    /// The text.
-    pub text: &'static str,
-}
-
 impl Builtin {
     /// Loads the benchmark.
     ///
@@ -69,11 +48,6 @@ impl Builtin {
             None => Err(io::ErrorKind::NotFound.into()),
         })
         .expect("built-in benchmarks are valid")
-    }
-
-    /// Returns the filelist with a name; `None` if there is none.
-    fn filelist(&self, name: &str) -> Option<&'static BuiltinFilelist> {
-        self.filelists.iter().find(|filelist| filelist.name == name)
     }
 }
 

@@ -2,6 +2,7 @@
 
 pub mod app;
 mod benchmark;
+mod builtin;
 #[cfg(feature = "echo")]
 pub mod echo;
 pub mod orderentry;
@@ -9,6 +10,7 @@ pub mod sql;
 pub mod web;
 
 pub use benchmark::{
-    Benchmark, BenchmarkLoadError, Builtin, BuiltinFilelist, UnknownBenchmark, all, builtin_filelist,
-    filelist_workload, find, from_definition,
+    Benchmark, BenchmarkLoadError, UnknownBenchmark, all, builtin_filelist, filelist_workload, find,
+    from_definition,
 };
+pub use builtin::{Builtin, BuiltinFilelist};

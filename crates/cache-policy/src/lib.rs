@@ -56,6 +56,7 @@ mod decision;
 mod hit_for_miss;
 mod invalidation;
 mod key;
+mod key_refused;
 mod outgoing;
 mod target;
 mod update;
@@ -70,7 +71,8 @@ pub use error::{FailureDecision, FetchFailure, NoStaleReason, on_failure};
 pub use freshness::{Lifetime, LifetimeSource, lifetime};
 pub use hit_for_miss::{HitForMiss, hit_for_miss};
 pub use invalidation::{Invalidation, NotInvalidated, invalidation};
-pub use key::{Key, KeyRefused, Scheme};
+pub use key::{Key, Scheme};
+pub use key_refused::KeyRefused;
 pub use message::Lines;
 pub use normal::accept_encoding;
 pub use outgoing::{

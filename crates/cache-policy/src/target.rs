@@ -17,7 +17,7 @@
 //! resource under the name of another. Everything else has one form, which means the same to any server that decodes
 //! it once; normalizing it again changes nothing.
 
-use crate::key::KeyRefused;
+use crate::key_refused::KeyRefused;
 use crate::settings::DotSegments;
 
 /// The most bytes of a target; RFC 9110 §4.1 recommends at least 8,000.

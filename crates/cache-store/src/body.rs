@@ -12,7 +12,7 @@ use bytes::Bytes;
 use memmap2::{MmapMut, MmapOptions};
 
 use crate::cost::allocation;
-use crate::shard::shard_of;
+use crate::shard_index::shard_of;
 
 /// The size of a page of memory in bytes.
 const PAGE_BYTES: usize = 4096;

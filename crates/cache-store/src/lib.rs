@@ -16,6 +16,8 @@ mod purge;
 mod queues;
 mod settings;
 mod shard;
+mod shard_index;
+mod shards;
 mod slab;
 mod stored_response;
 mod table;

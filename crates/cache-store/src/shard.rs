@@ -38,12 +38,6 @@ impl RemovedResponses {
     }
 }
 
-/// Returns the shard, of so many, of a key with this hash; their number is a power of two.
-pub(crate) fn shard_of(hash: u64, shards: usize) -> usize {
-    // The tables inside use the lowest and the highest bits.
-    (hash >> 32) as usize & (shards - 1)
-}
-
 /// A shard: objects by key, in the order of the eviction policy, up to a limit.
 ///
 /// Invariants: every entry of the slab is in one queue and in the chain of its key; a chain is never empty. The

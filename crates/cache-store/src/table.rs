@@ -2,7 +2,7 @@
 
 use std::cmp::Reverse;
 use std::hash::{BuildHasher, RandomState};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use bytes::Bytes;
 use cache_policy::{HitForMiss, Key, Settings};
@@ -13,7 +13,8 @@ use crate::disk::{Disk, DiskError};
 use crate::epochs::{EpochSeen, Epochs, Removals, RemovalsSeen};
 use crate::purge::{Purge, Removal};
 use crate::settings::StoreSettings;
-use crate::shard::{OBJECT_SHARE, RemovedResponses, Shard, shard_of};
+use crate::shard::{OBJECT_SHARE, RemovedResponses, Shard};
+use crate::shards::Shards;
 use crate::stored_response::StoredResponse;
 use crate::usage::{HotObject, StoreUsage};
 
@@ -34,39 +35,6 @@ pub struct Lookup {
     pub epoch: EpochSeen,
     /// The removals so far, to be passed to [`Store::insert`] with the response to a request that is made now.
     pub since: RemovalsSeen,
-}
-
-/// The shards, and the epochs of the keys in them.
-#[derive(Debug)]
-pub(crate) struct Shards {
-    shards: Box<[Mutex<Shard>]>,
-    epochs: Arc<Epochs>,
-}
-
-impl Shards {
-    /// Evicts until a response whose key has this hash has so many bytes of room; `false` if there is none.
-    pub(crate) fn make_room(&self, hash: u64, bytes: usize) -> bool {
-        // Removed objects are freed after the lock.
-        let mut gone = RemovedResponses::default();
-        let mut shard = self.of(hash);
-        let has_room = shard.make_room(bytes, &mut gone);
-        self.raise(&gone);
-        drop(shard);
-        has_room
-    }
-
-    /// Raises the epochs of objects that are no longer stored.
-    fn raise(&self, gone: &RemovedResponses) {
-        gone.hashes().for_each(|hash| self.epochs.raise(hash));
-    }
-
-    fn of(&self, hash: u64) -> MutexGuard<'_, Shard> {
-        locked(&self.shards[shard_of(hash, self.shards.len())])
-    }
-
-    fn iter(&self) -> impl Iterator<Item = MutexGuard<'_, Shard>> {
-        self.shards.iter().map(locked)
-    }
 }
 
 /// The store: responses in memory, and on disk if configured.
@@ -333,9 +301,4 @@ impl Store {
 /// Makes the packer of a store of this size, which also says how many shards there are.
 fn packer(bytes: u64) -> Packer {
     Packer::new(bytes, 1 << (bytes / SHARD_BYTES).clamp(1, SHARDS_MAX).ilog2())
-}
-
-/// Locks; a thread that panicked has left nothing half done that others could not go on with.
-fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

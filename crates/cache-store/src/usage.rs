@@ -1,6 +1,5 @@
 //! Usage of the store, for the admin page and metrics.
 
-use crate::disk::DiskUsage;
 use crate::stored_response::StoredResponse;
 
 /// The usage of the store. Counts run from its start.
@@ -28,6 +27,31 @@ pub struct StoreUsage {
     pub refused: u64,
     /// The disk tier, if there is one.
     pub disk: Option<DiskUsage>,
+}
+
+/// The usage of the disk tier. Counts run from its start.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct DiskUsage {
+    /// Objects in the index.
+    pub objects: u64,
+    /// Bytes of disk used.
+    pub bytes: u64,
+    /// The limit of that.
+    pub bytes_max: u64,
+    /// Bytes of memory of the index; part of the store's limit.
+    pub index_bytes: u64,
+    /// Objects written.
+    pub written: u64,
+    /// Objects read.
+    pub read: u64,
+    /// Objects that were not written because the disk could not keep up.
+    pub dropped: u64,
+    /// Reads that were skipped because the disk could not keep up, or because there was no room in memory.
+    pub skipped: u64,
+    /// Records that were found torn or changed, and not used.
+    pub torn: u64,
+    /// Writes that failed.
+    pub failed: u64,
 }
 
 impl StoreUsage {

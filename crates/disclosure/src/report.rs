@@ -84,26 +84,30 @@ impl Report<'_> {
     /// the preposition before it: `at`, `20 clients`; `between`, `1 and 10 clients` where loads leave a gap.
     pub(crate) fn saturation_words(&self, saturated: &LoadPointResult) -> (&'static str, String) {
         let load = self.terms().load_text(saturated.load);
-        match self.below_gap(saturated) {
+        match self.analysis.below_gap(saturated) {
             Some(below) => ("between", format!("{} and {load}", load_number(below.load))),
             None => ("at", load),
         }
     }
 
-    /// Returns the load point below this one, if there is a gap between the two.
-    fn below_gap(&self, point: &LoadPointResult) -> Option<&LoadPointResult> {
-        let level = point.load.level();
-        let points = self.analysis.load_points.iter().filter(|point| self.analysis.is_on_curve(point));
-        let below = points.filter(|below| below.load.level() < level);
-        let below = below.max_by(|one, other| one.load.level().total_cmp(&other.load.level()))?;
-        (GAP * below.load.level() < level).then_some(below)
+    /// Returns the load points in the order of their loads, which is not that in which a run adds some.
+    pub(crate) fn by_load(&self) -> Vec<&LoadPointResult> {
+        let mut points: Vec<&LoadPointResult> = self.analysis.load_points.iter().collect();
+        points.sort_by(|one, other| one.load.level().total_cmp(&other.load.level()));
+        points
+    }
+
+    /// Returns the loads that the run has added to those of its plan, in the order in which they were run.
+    pub(crate) fn added_loads(&self) -> Vec<Load> {
+        let added = self.plan.refinement.map(|_| self.plan.load_points[self.plan.planned().len()..].iter());
+        added.into_iter().flatten().map(|point| point.load).collect()
     }
 
     /// Returns the loads of a run that shows where in a gap between two loads the server saturates: both, and up to three with
     /// equal ratios between them, as the options take them: `1,2,3,6,10`. `None` without a gap.
     pub fn loads_in_gap(&self) -> Option<String> {
         let Some(Growth::Ended(saturated)) = self.growth() else { return None };
-        let (from, to) = (self.below_gap(saturated)?.load, saturated.load);
+        let (from, to) = (self.analysis.below_gap(saturated)?.load, saturated.load);
         let ratio = to.level() / from.level();
         let between = [0.25, 0.5, 0.75].map(|part| from.level() * ratio.powf(part));
         let mut levels: Vec<f64> = [&[from.level()], &between[..], &[to.level()]].concat();
@@ -151,9 +155,6 @@ impl Report<'_> {
         points.get(index)
     }
 }
-
-/// The ratio of two loads beyond which there is a gap between them. A house rule: load plans double their loads.
-const GAP: f64 = 2.0;
 
 /// The part of the operations from which on new connections are told: users open theirs before the steady phase.
 const RECONNECTS_MIN: f64 = 0.01;

@@ -77,6 +77,7 @@ fn detail() -> DetailRecord {
             failed: [((1, Outcome::Refused), of(&[30_000]))].into(),
             spreads: vec![Histogram::new()],
             pauses: Vec::new(),
+            notices: Vec::new(),
         },
     }
 }

@@ -50,7 +50,7 @@ variants!(FLOW_FAULTS, flow_fault_name, FlowFault: Unequal, LeftOpen);
 variants!(FLOW_LAWS, flow_law_name, FlowLaw: Due, Started, Waiting, InFlight);
 variants!(EQUAL_TOTALS, equal_totals_name, EqualTotals:
     Kinds, Successes, Failures, TimedOut, Codes, InFlight, ResponseTimes, ServiceTimes, Latenesses, ResponseSum, ResponseMin,
-    ResponseMax,
+    ResponseMax, NoticeKinds, Notices, AwaitedNotices,
 );
 variants!(MEASURE_FAULTS, measure_fault_name, MeasureFault: Count, Part, Expected);
 variants!(OVERFLOWING_PARTS, overflowing_part_name, OverflowingPart: Interval, Detail);
@@ -158,6 +158,9 @@ fn of_record() -> Vec<Finding> {
         EqualTotals::ResponseSum,
         EqualTotals::ResponseMin,
         EqualTotals::ResponseMax,
+        EqualTotals::NoticeKinds,
+        EqualTotals::Notices,
+        EqualTotals::AwaitedNotices,
     ];
     let differ = |totals| Finding::Totals(once(at(UnequalTotals { totals, found: 0, expected: 200 })));
     findings.extend(totals.map(differ));
@@ -455,7 +458,7 @@ fn hints_fit_their_cause() {
     let carried = open_loop(&[(3000.0, Valid), (500.0, Invalid)]);
     for reason in [&late, &delivered] {
         assert!(
-            hint(&carried, reason).starts_with("a rate as high was carried"),
+            hint(&carried, reason).starts_with("another load point sustained a rate as high"),
             "{}",
             hint(&carried, reason)
         );
@@ -470,7 +473,7 @@ fn hints_fit_their_cause() {
     let (waited, limit) = (Ratio(0.4), Ratio(0.3));
     let finding = Finding::GeneratorRunQueue { agent: 0, waited, limit, others: Some(used), server };
     near.load_points[1].verdict.reasons.push(Reason { load_point: Some(1), finding });
-    assert!(hint(&near, &late).starts_with("end other programs"), "{}", hint(&near, &late));
+    assert!(hint(&near, &late).starts_with("stop other programs"), "{}", hint(&near, &late));
     // A hint is given once.
     let mut hints = Hints::new(&near);
     assert!(hints.next_of(&late).is_some() && hints.next_of(&late).is_none());

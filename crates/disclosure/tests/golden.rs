@@ -55,7 +55,7 @@ fn a_closed_loop_up_to_saturation() {
 #[test]
 fn thinking_users_on_three_threads() {
     let mut plan = closed_plan(12, &[3, 10], phases(1, 4));
-    plan.load_threads = 3;
+    plan.agents[0].threads = 3;
     plan.workload.web_mut().unwrap().think = Think::Exponential(ms(18));
     plan.catalog = plan.workload.catalog();
     let server = SimServer { network: ms(1), ..SimServer::new(Law::Exponential(ms(2)), Some(1)) };
@@ -72,7 +72,7 @@ fn constant_arrivals_into_overload() {
 #[test]
 fn poisson_arrivals_on_two_threads() {
     let mut plan = open_plan(14, 1.0, Arrivals::Poisson, phases(1, 4));
-    plan.load_threads = 2;
+    plan.agents[0].threads = 2;
     let plan = at_rates(plan, &[150.0, 600.0], Arrivals::Poisson, 1_000);
     let law = Law::TwoPoint { short: ms(1), long: ms(11), long_share: 0.1 };
     check("poisson", &Simulation::new(plan, SimServer::new(law, Some(2))));

@@ -324,8 +324,8 @@ fn the_advice_for_a_processor_fits_what_is_full() {
                 found.evidence = vec![condition(indicator)]
             });
         });
-        assert!(text.starts_with(&format!("One {what} of the server fills one CPU")), "{text}");
-        assert!(text.contains("run more processes of it"), "{text}");
+        assert!(text.starts_with(&format!("One {what} of the server saturates one CPU")), "{text}");
+        assert!(text.contains("run more of them"), "{text}");
     }
     let stress = processor(|found| found.neighbor = attribution(0.9, 1).neighbor);
     assert!(stress.starts_with("Give the server CPUs of its own: stress used 0.94 CPUs"), "{stress}");
@@ -400,7 +400,7 @@ fn a_database_behind_the_server_is_named() {
     });
     assert_eq!(
         waited_for,
-        "The server waits for postgres (port 5544): make that faster, or ask it less often. It used 1.39 CPUs meanwhile. \
+        "The server waits for postgres (port 5544): make it faster, or call it less often. It used 1.39 CPUs meanwhile. \
          Sessions of the database wait for locks in 80 % of operations."
     );
     let pool = advised(|fixture| {

@@ -171,14 +171,14 @@ fn failures_are_described() {
         format!("{fault}: {} ({code}): {text}", outcome.name())
     });
     insta::assert_snapshot!(found.join("\n"), @"
-    wrong-checksum: wrong checksum (0): SC: the checksum of the reply is not that of its payload
+    wrong-checksum: inconsistent (3): SC: the checksum of the reply does not match its payload
     short-reply: truncated (0): SC: the connection ended after 28 bytes of the reply
-    closed-session: session lost (0): CS: the server closed the kept connection in place of a reply
+    closed-session: session lost (0): CS: the server closed the kept connection instead of replying
     wrong-block: wrong bytes (1): CS: the reply has the wrong result
     wrong-block: wrong bytes (4): RREAD: the reply has the wrong result
     wrong-block: wrong bytes (3): PROC: the reply has the wrong result
     wrong-times: inconsistent (2): CS: the server's times of queue and service
-    wrong-number: malformed head (3): PROC: the reply is no frame of the protocol
+    wrong-number: malformed head (3): PROC: the reply is not a frame of the protocol
     busy: busy (1): PROC: the server answered with status 1: its queue is full
     ");
 }

@@ -11,7 +11,7 @@ use drivers::orders::{
     EmbeddedContext, EmbeddedDatabase, EmbeddedDriver, OrderContext, OrderControl, OrderCounts, OrderDriver,
 };
 use engine::{BlockingDriver, Driver};
-use model::{OrderEntryWorkload, OrderRequest, Outcome, Reply, order_measure};
+use model::{Catalog, Kinded, OrderEntryWorkload, OrderRequest, Outcome, Reply, order_measure};
 use orders::{
     ConsistencyCondition, DataScale, DeliveryInput, InputGenerator, RunConstants, Terminal, TransactionInput,
     TransactionKind, TransactionType,
@@ -66,6 +66,12 @@ fn perform(
     (replies, context.counts())
 }
 
+/// Returns the value of a measure, by its index in the catalog.
+fn value_of(catalog: &Catalog, request: &OrderRequest, reply: &Reply, measure: usize) -> Option<u64> {
+    let slot = catalog.slots(request.kind().into()).iter().position(|one| *one == measure);
+    reply.measured.get(slot?)
+}
+
 /// Enough inputs for some new orders that are rolled back; the counts of the terminal are those of the database.
 #[test]
 fn transactions_succeed_and_are_as_many_as_the_database_has() {
@@ -73,10 +79,11 @@ fn transactions_succeed_and_are_as_many_as_the_database_has() {
     let server = server(directory.path(), &[]);
     let requests = requests(&TransactionType::ALL, 300);
     let (replies, counts) = perform(&server, &requests, TRANSACTION_MAX);
+    let catalog = workload().catalog();
     for (request, reply) in requests.iter().zip(replies) {
         let (reply, text) = reply.expect("in time");
         assert_eq!(reply.outcome, Outcome::Ok, "{text}");
-        let value = |measure| reply.measured.get(measure);
+        let value = |measure| value_of(&catalog, request, &reply, measure);
         let parts = value(order_measure::QUEUE).unwrap() + value(order_measure::SERVICE).unwrap();
         assert!(parts <= (reply.done - reply.sent).0, "{parts} ns of {}", reply.done - reply.sent);
         assert_eq!(value(order_measure::ROUND_TRIPS), Some(1));
@@ -205,10 +212,11 @@ fn an_embedded_database_ends_with_the_rows_of_the_server() {
     let clock = RealClock::start();
     let context = EmbeddedContext::new(database, clock, Nanos::from_secs(60));
     let mut terminal = EmbeddedDriver::new(Arc::clone(&context));
+    let catalog = workload().catalog();
     for request in &requests {
         let reply = BlockingDriver::perform(&mut terminal, request, clock.now());
         assert_eq!(reply.outcome, Outcome::Ok, "{}", BlockingDriver::describe(&terminal, request, &reply));
-        let value = |measure| reply.measured.get(measure);
+        let value = |measure| value_of(&catalog, request, &reply, measure);
         let parts = value(order_measure::QUEUE).unwrap() + value(order_measure::SERVICE).unwrap();
         assert!(parts <= (reply.done - reply.sent).0, "{parts} ns of {}", reply.done - reply.sent);
         let on_the_way = [order_measure::ROUND_TRIPS, order_measure::SENT_BYTES].map(value);

@@ -367,7 +367,7 @@ fn contradictory_requests_are_refused_before_the_run() {
 
 #[test]
 fn target_and_plan_must_agree_on_tls() {
-    let expected = "target `https://localhost:80/` uses TLS, the plan does not\n\
+    let expected = "target `https://localhost:80/` uses TLS, but the plan does not\n\
                     hint: add `--tls full` or `--tls resumed`";
     assert_eq!(refused(&workload(), true, &[]), expected);
 }

@@ -3,14 +3,18 @@
 //! | state | next step | then |
 //! |---|---|---|
 //! | entering | – | wait for the user's own time in the ramp-up, then ask |
-//! | asking | `Think` | wait until the end of the pause, unless that has passed; that moment is *due* ([`UserTimes`]) |
+//! | asking | `Think` | wait until the end of the pause, unless that has passed; that moment is *due* ([`UserTimes`]). Notices that come meanwhile are recorded |
 //! | asking | `Perform` | due (and without a think time sent) the moment the last operation was done |
 //! | asking | `Unit` | count it, ask again |
-//! | asking | `Leave`, or the time to leave has come | gone |
+//! | asking | `Leave`, or the time to leave has come | gone; where there are notices, they are recorded until the load point ends |
 //!
 //! An operation that follows at once takes the end of the one before as its own *due* and *sent*:
 //! between the two there is only our own bookkeeping, which thus counts against the generator and
 //! saves a clock reading.
+
+use std::future::poll_fn;
+use std::pin::pin;
+use std::task::Poll;
 
 use model::{Step, User};
 use units::{Clock, Nanos, Rng};
@@ -75,21 +79,52 @@ pub(crate) fn user<C: Clock, D: Driver, U: User<Operation = D::Operation>>(
                     times.done(done);
                     last = Some(answer);
                 }
-                Next::Pause(due) => times.back(think(&point, times.now(), *due).await),
+                Next::Pause(due) => times.back(think(&point, &mut driver, times.now(), *due).await),
             }
+        }
+        if D::RESTS {
+            // The load point drops the task at its end.
+            rest(&point, &mut driver, Nanos(u64::MAX)).await;
         }
     }
 }
 
 /// Thinks from `began` until `due`, and returns the time at which the user was really back.
-async fn think<C: Clock>(point: &PointContext<C>, began: Nanos, due: Nanos) -> Nanos {
+async fn think<C: Clock, D: Driver>(
+    point: &PointContext<C>,
+    driver: &mut D,
+    began: Nanos,
+    due: Nanos,
+) -> Nanos {
     point.recorder.borrow_mut().think_begins(began);
     if point.clock.now() < due {
-        point.timers.sleep_until(due).await;
+        if D::RESTS {
+            rest(point, driver, due).await;
+        } else {
+            point.timers.sleep_until(due).await;
+        }
     }
     let back = point.clock.now();
     point.recorder.borrow_mut().think_ends(began, back);
     back
+}
+
+/// Records the notices that come until `due`.
+async fn rest<C: Clock, D: Driver>(point: &PointContext<C>, driver: &mut D, due: Nanos) {
+    let mut sleep = pin!(point.timers.sleep_until(due));
+    loop {
+        let next = {
+            let mut work = pin!(driver.rest());
+            // What has come is recorded before the user is back.
+            poll_fn(|context| match work.as_mut().poll(context) {
+                Poll::Ready(notice) => Poll::Ready(Some(notice)),
+                Poll::Pending => sleep.as_mut().poll(context).map(|()| None),
+            })
+            .await
+        };
+        let Some(notice) = next else { return };
+        point.recorder.borrow_mut().notice(point.clock.now(), notice);
+    }
 }
 
 #[cfg(test)]

@@ -21,6 +21,13 @@ pub(crate) struct Deadlines {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct UserIndex(usize);
 
+impl UserIndex {
+    /// Returns the number, below that of the thread's users.
+    pub(crate) fn number(self) -> usize {
+        self.0
+    }
+}
+
 /// The operations in flight, and the users that perform them.
 #[derive(Debug, Default)]
 struct DeadlineTable {

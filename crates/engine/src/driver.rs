@@ -1,6 +1,6 @@
 //! The driver of a protocol, as the engine sees it.
 
-use model::{Kinded, Reply};
+use model::{Kinded, Reply, UserNotice};
 use units::Nanos;
 
 /// A driver, which performs operations of one family over one protocol, for one virtual user.
@@ -11,6 +11,9 @@ pub trait Driver {
     /// Whether [`Driver::perform`] opens a session where there is none. In an open loop none is opened before then: most
     /// slots for operations in flight are never used, and their sessions would be kept from others.
     const OPENS_WHEN_NEEDED: bool = false;
+
+    /// Whether users get notices while they think ([`Driver::rest`]).
+    const RESTS: bool = false;
 
     /// Opens the session of the driver's user, before the load point begins: what belongs to no operation. Drivers
     /// whose connections belong to operations have none, and need not do anything.
@@ -39,6 +42,14 @@ pub trait Driver {
     fn close(&mut self, reply: &mut Reply) -> impl Future<Output = ()> {
         let _ = reply;
         std::future::ready(())
+    }
+
+    /// Waits, while the user thinks, for the next notice: of something that it awaits since its last operation, or that
+    /// has come. Only where [`Driver::RESTS`] says so; a user that never thinks never rests.
+    ///
+    /// The future may be dropped at any point, and an operation may follow: what has arrived until then is not lost.
+    fn rest(&mut self) -> impl Future<Output = UserNotice> {
+        std::future::pending()
     }
 
     /// Discards the remains of a dropped operation, such as its connection.

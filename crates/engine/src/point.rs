@@ -14,7 +14,8 @@ use crate::point_context::{PointContext, Sink, Spawn, UserContext};
 use crate::recorder::Recorder;
 use crate::scheduled_user::{ScheduledUser, user_rng};
 use crate::session::{OpenedSessions, open_sessions};
-use crate::setup::{PointSetup, PointStart, Runtime, StopRequest};
+use crate::setup::{PointSetup, PointStart, Runtime};
+use crate::stop_request::StopRequest;
 
 /// The period at which the thread looks for ended intervals, passed time limits and a request to stop.
 pub(crate) const TICK: Nanos = Nanos::from_millis(50);

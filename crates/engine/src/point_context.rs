@@ -97,7 +97,7 @@ impl<C: Clock> PointContext<C> {
                 }
             };
             let is_left_open = is_closing && !self.close(driver, user, &mut reply, deadline).await;
-            self.completed(driver, operation, due, &reply, is_left_open);
+            self.completed(driver, user, operation, due, &reply, is_left_open);
             (Answer { outcome: reply.outcome, value: reply.answer }, reply.done)
         }
     }
@@ -106,6 +106,7 @@ impl<C: Clock> PointContext<C> {
     fn completed<D: Driver>(
         &self,
         driver: &D,
+        user: UserIndex,
         operation: &D::Operation,
         due: Nanos,
         reply: &Reply,
@@ -113,6 +114,9 @@ impl<C: Clock> PointContext<C> {
     ) {
         let mut recorder = self.recorder.borrow_mut();
         recorder.completed(operation.kind(), due, reply);
+        if reply.outcome == Outcome::Ok {
+            recorder.served(user.number());
+        }
         if is_left_open {
             recorder.left_open();
         }

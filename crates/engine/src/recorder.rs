@@ -4,9 +4,11 @@
 //! the current interval first closes it, so every event lands in the interval that contains it and
 //! the state between intervals is exact, however late the thread was woken.
 
+use std::collections::BTreeMap;
+
 use model::{
-    Detail, Health, IntervalRecord, KindTotals, MEASURES_MAX, Outcome, Phase, Phases, Reply, SliceSchedule,
-    SutUse, UnitTotals,
+    Catalog, Detail, Health, IntervalRecord, KindTotals, MEASURES_MAX, NoticeTotals, Outcome, Phase, Phases,
+    Reply, SLOTS_MAX, SliceSchedule, SutUse, UnitTotals, UserNotice,
 };
 use stats::{Histogram, Moments};
 use units::Nanos;
@@ -21,6 +23,9 @@ const INTERVAL: Nanos = Nanos::from_secs(1);
 
 /// The reason why the histograms of an interval can always be merged.
 const OPERATIONS_ARE_COUNTABLE: &str = "the operations that a thread performs in an interval can be counted";
+
+/// The index of no measure.
+const NO_MEASURE: u8 = u8::MAX;
 
 /// The operations of a schedule on one load thread.
 enum ScheduledOperations {
@@ -44,12 +49,21 @@ pub(crate) struct Recorder {
     n_units: usize,
     n_measures: usize,
     n_pauses: usize,
+    /// For each kind the measures of the slots of its replies; [`NO_MEASURE`] beyond them.
+    slots: Vec<[u8; SLOTS_MAX]>,
     /// For each measure the index of its spread, if it has one.
     spreads: [Option<u8>; MEASURES_MAX],
     in_flight: TimeIntegral,
     /// The same, by kind.
     in_flight_kinds: Vec<u64>,
     thinking: TimeIntegral,
+    /// Numbers of notices that are awaited, by the beginnings of their waits (on the run's clock) and their measures.
+    awaited: BTreeMap<(Nanos, u16), u64>,
+    n_notices: usize,
+    /// The time after which a notice is lost.
+    time_limit: Nanos,
+    /// Successful operations of each user in the steady phase; of nobody where slots perform what is due.
+    clients: Vec<u32>,
     in_flight_integral: u128,
     thinking_integral: u128,
     probe: HealthProbe,
@@ -90,10 +104,15 @@ impl Recorder {
             n_units,
             n_measures: setup.catalog.measures.len(),
             n_pauses: setup.catalog.pauses.len(),
+            slots: (0..n_kinds).map(|kind| slots(&setup.catalog, kind)).collect(),
             spreads,
             in_flight: TimeIntegral::default(),
             in_flight_kinds: vec![0; n_kinds],
             thinking: TimeIntegral::default(),
+            awaited: BTreeMap::new(),
+            n_notices: setup.catalog.notices.len(),
+            time_limit: setup.time_limit,
+            clients: vec![0; setup.assignment.users.len()],
             in_flight_integral: 0,
             thinking_integral: 0,
             probe,
@@ -115,6 +134,9 @@ impl Recorder {
             false => ScheduledOperations::Queue(DueQueue::new(schedule)),
         });
         self.is_paced = true;
+        if !has_user_state {
+            self.clients = Vec::new();
+        }
     }
 
     /// Counts the operations of the schedule that have fallen due by `now` (on the run's clock), in the intervals in
@@ -219,9 +241,9 @@ impl Recorder {
         at.max(self.origin + self.current.start)
     }
 
-    /// Returns whether no operation is in flight or waits.
+    /// Returns whether no operation is in flight or waits, and no notice is awaited.
     pub(crate) fn is_empty(&mut self) -> bool {
-        self.in_flight.inside() == 0 && self.waiting() == 0
+        self.in_flight.inside() == 0 && self.waiting() == 0 && self.awaited.is_empty()
     }
 
     /// Returns the number of operations that are due and not started, as far as this interval knows.
@@ -270,7 +292,9 @@ impl Recorder {
         let totals = &mut self.current.kinds[usize::from(kind)];
         totals.response.record(response.0);
         self.detail.response[usize::from(kind)].record(response);
-        for (measure, value) in reply.measured.iter() {
+        let slots = &self.slots[usize::from(kind)];
+        for (slot, value) in reply.measured.iter() {
+            let measure = usize::from(slots[slot]);
             totals.measures[measure].record(value);
             if let Some(spread) = self.spreads[measure] {
                 self.detail.spreads[usize::from(spread)].record(Nanos(value));
@@ -278,6 +302,16 @@ impl Recorder {
         }
         if self.is_paced {
             self.current.service.record(reply.done.saturating_sub(reply.sent));
+        }
+    }
+
+    /// Counts the successful operation that was just completed for its user, by the user's number on this thread.
+    #[inline]
+    pub(crate) fn served(&mut self, user: usize) {
+        if self.current.phase == Phase::Steady
+            && let Some(n) = self.clients.get_mut(user)
+        {
+            *n = n.saturating_add(1);
         }
     }
 
@@ -340,8 +374,55 @@ impl Recorder {
         self.thinking.leave(began, at);
     }
 
+    /// Records that a notice is awaited, or has come; one that was lost already is not recorded again.
+    pub(crate) fn notice(&mut self, at: Nanos, notice: UserNotice) {
+        self.roll(at);
+        let UserNotice { measure, begun, value } = notice;
+        let index = usize::from(measure);
+        let totals = &mut self.current.notices[index];
+        let is_in_steady = self.phases.at(begun.saturating_sub(self.origin)) == Phase::Steady;
+        let Some(value) = value else {
+            totals.begun += 1;
+            totals.begun_in_steady += u64::from(is_in_steady);
+            *self.awaited.entry((begun, measure)).or_default() += 1;
+            return;
+        };
+        let Some(n) = self.awaited.get_mut(&(begun, measure)) else { return };
+        *n -= 1;
+        if *n == 0 {
+            self.awaited.remove(&(begun, measure));
+        }
+        totals.ended.record(value);
+        if is_in_steady {
+            self.detail.notices[index].record(Nanos(value));
+        }
+    }
+
+    /// Gives up the notices that have not come within the time limit by `boundary`, and counts those that are awaited.
+    fn close_notices(&mut self, boundary: Nanos) {
+        while let Some(first) = self.awaited.first_entry() {
+            let (begun, measure) = *first.key();
+            if boundary < begun.saturating_add(self.time_limit) {
+                break;
+            }
+            self.current.notices[usize::from(measure)].lost += first.remove();
+        }
+        for ((_, measure), n) in &self.awaited {
+            self.current.notices[usize::from(*measure)].awaited_at_end += n;
+        }
+    }
+
+    /// Hands over the operations of each user when the steady phase ends.
+    fn hand_over_clients(&mut self) {
+        if self.current.phase == Phase::Steady && self.current.end == self.phases.end_of(Phase::Steady) {
+            self.clients.iter().for_each(|n| self.current.clients.record(u64::from(*n)));
+        }
+    }
+
     fn close_interval(&mut self) {
         let boundary = self.current.end + self.origin;
+        self.close_notices(boundary);
+        self.hand_over_clients();
         let waiting = self.waiting();
         let in_flight = self.in_flight.integral(boundary);
         let thinking = self.thinking.integral(boundary);
@@ -378,6 +459,9 @@ impl Recorder {
         self.begin_interval(closed.end, closed.index + 1);
         self.current.flow.waiting_at_start = closed.flow.waiting_at_end;
         self.current.flow.in_flight_at_start = closed.flow.in_flight_at_end;
+        for (next, closed) in self.current.notices.iter_mut().zip(&closed.notices) {
+            next.awaited_at_start = closed.awaited_at_end;
+        }
         self.finished.push(closed);
     }
 
@@ -395,18 +479,34 @@ impl Recorder {
         self.current.units.resize_with(self.n_units, UnitTotals::default);
         self.current.pauses.resize_with(self.n_pauses, Moments::default);
         self.detail.pauses.resize_with(self.n_pauses, Histogram::new);
+        self.current.notices.resize_with(self.n_notices, NoticeTotals::default);
+        self.detail.notices.resize_with(self.n_notices, Histogram::new);
     }
+}
+
+/// Returns the measures of the slots of a kind's replies.
+fn slots(catalog: &Catalog, kind: usize) -> [u8; SLOTS_MAX] {
+    let mut slots = [NO_MEASURE; SLOTS_MAX];
+    for (slot, measure) in slots.iter_mut().zip(catalog.slots(kind)) {
+        *slot = u8::try_from(measure).unwrap_or(NO_MEASURE);
+    }
+    slots
 }
 
 #[cfg(test)]
 mod tests {
-    use model::{Assignment, Catalog, Load, LoadPoint, MeasuredValues};
+    use model::{Assignment, Load, LoadPoint, Measure, MeasureUnit, MeasuredValues, OperationKind};
 
     use super::*;
 
     const S: fn(u64) -> Nanos = Nanos::from_secs;
 
     fn recorder() -> Recorder {
+        recorder_of(Catalog::default())
+    }
+
+    /// Makes the recorder of two kinds.
+    fn recorder_of(catalog: Catalog) -> Recorder {
         let phases =
             Phases { quiet: S(0), ramp_up: S(0), settle: S(0), steady: S(60), ramp_down: S(0), drain: S(0) };
         let setup = PointSetup {
@@ -415,7 +515,7 @@ mod tests {
             assignment: Assignment { load_point: 0, share: 0, n_shares: 1, users: 0..1 },
             schedule: None,
             phases,
-            catalog: Catalog::default(),
+            catalog,
             seed: 1,
             time_limit: S(1),
         };
@@ -429,6 +529,57 @@ mod tests {
         let reply = Reply { outcome, sent, done: sent + response, measured, answer: 0, code, detail: 0 };
         recorder.started(kind, StartTimes::of(sent, sent));
         recorder.completed(kind, sent, &reply);
+    }
+
+    /// A catalog may have more measures than a reply has slots: each kind has its own.
+    #[test]
+    fn values_are_recorded_for_the_measures_of_their_kind() {
+        let measure = |index: usize| Measure {
+            name: format!("measure {index}"),
+            unit: MeasureUnit::Count,
+            is_always: false,
+            has_spread: index == 30,
+            part_of: None,
+        };
+        let kind = |measures: &[usize]| OperationKind {
+            name: format!("{measures:?}"),
+            share: None,
+            share_gap_max: None,
+            limits: Vec::new(),
+            measures: measures.to_vec(),
+            expected: Vec::new(),
+        };
+        let kinds = vec![kind(&[30, 2]), kind(&[2, 31])];
+        let catalog =
+            Catalog { kinds, measures: (0..MEASURES_MAX).map(measure).collect(), ..Catalog::default() };
+        let mut recorder = recorder_of(catalog);
+        let mut measured = MeasuredValues::default();
+        measured.set(0, 5);
+        measured.set(1, 7);
+        for kind in 0..2 {
+            let reply = Reply {
+                outcome: Outcome::Ok,
+                sent: S(0),
+                done: S(0),
+                measured,
+                answer: 0,
+                code: 0,
+                detail: 0,
+            };
+            recorder.started(kind, StartTimes::of(S(0), S(0)));
+            recorder.completed(kind, S(0), &reply);
+        }
+        recorder.roll(S(1));
+        let record = recorder.take_finished().pop().unwrap();
+        let sums = |kind: usize| {
+            let measures = record.kinds[kind].measures.iter().enumerate();
+            measures
+                .filter(|(_, moments)| moments.n == 1)
+                .map(|(index, moments)| (index, moments.sum))
+                .collect::<Vec<_>>()
+        };
+        assert_eq!((sums(0), sums(1)), (vec![(2, 7), (30, 5)], vec![(2, 5), (31, 7)]));
+        assert_eq!(record.detail.unwrap().spreads[0].sum(), 5);
     }
 
     /// Goal: a server that refuses every operation costs no memory anew every second, and leaves no trace in seconds

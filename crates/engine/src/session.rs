@@ -8,7 +8,7 @@ use std::task::Poll;
 use units::{Clock, Nanos};
 
 use crate::driver::Driver;
-use crate::setup::StopRequest;
+use crate::stop_request::StopRequest;
 use crate::timers::Timers;
 
 /// The most sessions of one load thread that are opened at a time: a server that starts need not take all at once.

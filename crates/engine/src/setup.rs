@@ -84,15 +84,3 @@ pub struct Runtime<C, S> {
     /// The reader of the thread's own CPU time and wait.
     pub probe: HealthProbe,
 }
-
-/// A request to stop the run early.
-pub trait StopRequest {
-    /// Returns whether a stop was requested.
-    fn is_requested(&self) -> bool;
-}
-
-impl StopRequest for std::sync::atomic::AtomicBool {
-    fn is_requested(&self) -> bool {
-        self.load(std::sync::atomic::Ordering::Relaxed)
-    }
-}

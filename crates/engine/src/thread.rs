@@ -19,7 +19,8 @@ use model::Mix;
 
 use crate::driver::Driver;
 use crate::point::run_point;
-use crate::setup::{HealthProbe, PointSetup, PointStart, Runtime, StopRequest};
+use crate::setup::{HealthProbe, PointSetup, PointStart, Runtime};
+use crate::stop_request::StopRequest;
 use crate::timers::Timers;
 
 /// The clock of the run, and the reader of a load thread's own use of the CPU.

@@ -72,24 +72,27 @@ impl ReplyChange {
         let Some(at) = self.at else {
             let first = Bytes(self.first);
             return format!(
-                "were all the same under load ({first}), and are others at rest: the server answers otherwise under load"
+                "were identical under load ({first}), but differ at rest: the server answers differently under load"
             );
         };
         let lengths = match self.first == self.other {
-            true => format!("{} as before, other bytes", Bytes(self.first)),
+            true => format!("{} as before, different bytes", Bytes(self.first)),
             false => format!("{}, {} before", Bytes(self.other), Bytes(self.first)),
         };
         let n = self.n;
         let since = format!("differ from the first since {:.1} s ({lengths})", at.as_secs_f64());
         match (self.is_mixed, self.is_of_load) {
             (true, _) => format!(
-                "{since}, but the first came back: there are two at a time, and later ones that differ are failures; {n} were \
+                "{since}, but the first body came back: there are two versions at a time, and later differences are \
+                 failures; {n} were \
                  taken for a change until then"
             ),
-            (false, true) => format!("{since}, but are as before at rest: {n} of them came with the load"),
-            (false, false) => format!(
-                "{since}; from then on only their status and type are compared, and that they are not cut: {n} of them"
-            ),
+            (false, true) => {
+                format!("{since}, but at rest they are as before: {n} of them changed with the load")
+            }
+            (false, false) => {
+                format!("{since}; from then on only status, type and completeness are checked: {n} of them")
+            }
         }
     }
 }
@@ -118,10 +121,10 @@ mod tests {
         let rows: Vec<String> =
             changes.rows().iter().map(|(name, holds, found)| format!("{name} ({holds}) {found}")).collect();
         let expected = [
-            "replies of GET /a (true) differ from the first since 3.2 s (39 B, 37 B before); from then on only their \
-             status and type are compared, and that they are not cut: 215 of them",
-            "replies of GET /b (false) were all the same under load (37 B), and are others at rest: the server answers \
-             otherwise under load",
+            "replies of GET /a (true) differ from the first since 3.2 s (39 B, 37 B before); from then on only \
+             status, type and completeness are checked: 215 of them",
+            "replies of GET /b (false) were identical under load (37 B), but differ at rest: the server answers \
+             differently under load",
         ];
         assert_eq!(rows, expected);
     }

@@ -1,19 +1,21 @@
 //! Collecting what load threads and monitors send while a load point runs.
 
-use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender};
 
-use model::{IntervalRecord, Plan, SutUse};
+use engine::StopRequest;
+use model::{Example, IntervalRecord, Outcome, Plan, SutUse};
 use observe::ProcessMeter;
 use testbed::{RunningSut, SutDied, SutError, lower_priority, pin_current_thread};
 use units::{Nanos, RealClock};
 
 use crate::counts::Counts;
+use crate::error::LoadError;
 use crate::laboratory::Collector;
-use crate::load::{LoadError, LoadSide};
+use crate::load::LoadSide;
+use crate::seconds::{ClosedSecond, OpenSeconds};
 use crate::stop::StopSwitch;
-use crate::thread::Message;
+use crate::thread::{Message, SpareRecords};
 use crate::watch::Watcher;
 
 /// Priority of the thread that stores and analyzes what load threads record: it needs some milliseconds a second,
@@ -23,6 +25,8 @@ const COLLECTOR_NICE: i32 = 10;
 /// A load point that has begun.
 pub(crate) struct BegunPoint<'a> {
     pub(crate) plan: &'a Plan,
+    /// Index of the load point.
+    pub(crate) index: u32,
     /// The clock of the run.
     pub(crate) clock: RealClock,
     /// The start on it.
@@ -66,8 +70,14 @@ pub(crate) fn collect_load_point(
     collector: &mut (dyn Collector + Send),
     stop: &StopSwitch<'_>,
 ) -> Result<Counts, LoadError> {
-    let BegunPoint { plan, clock, origin, messages, sender } = begun;
-    let mut collector = WithServer::new(server, collector);
+    let BegunPoint { plan, index, clock, origin, messages, sender } = begun;
+    let collection = Collection {
+        seconds: OpenSeconds::new(index, load.sources()),
+        spares: load.take_spares(),
+        examples: Vec::new(),
+        has_failed: false,
+        with_server: WithServer::new(server, collector),
+    };
     let over = AtomicBool::new(false);
     std::thread::scope(|scope| {
         for (number, watcher) in (0..).zip(watchers) {
@@ -83,7 +93,7 @@ pub(crate) fn collect_load_point(
         drop(sender);
         scope.spawn(move || {
             stand_back(plan);
-            collect(&messages, plan.load_threads, &mut collector);
+            collection.take_all(&messages, stop);
         });
         let result = load.collect(stop);
         over.store(true, Ordering::Relaxed);
@@ -114,11 +124,11 @@ impl<'a> WithServer<'a> {
         })
     }
 
-    fn interval(&mut self, mut record: IntervalRecord) {
+    fn interval(&mut self, record: &mut IntervalRecord) {
         record.sut = self.used_since().or(record.sut);
         self.collector.interval(record);
         if let Err(died) = self.server.check_alive() {
-            self.collector.died(SutError::from(died).into());
+            self.collector.failed(SutError::from(died).into());
         }
     }
 }
@@ -127,56 +137,75 @@ impl<'a> WithServer<'a> {
 /// threads on theirs. Where the system does not allow it, the load is late now and then, and the result says so.
 fn stand_back(plan: &Plan) {
     let _ = lower_priority(COLLECTOR_NICE);
-    if !plan.sut.cpus.is_empty() && !plan.load_cpus.is_empty() {
-        let _ = pin_current_thread(&plan.load_cpus);
+    if !plan.sut.cpus.is_empty() && !plan.load_cpus().is_empty() {
+        let _ = pin_current_thread(plan.load_cpus());
     }
 }
 
-/// Merges the threads' records of each interval and passes them on in order.
-fn collect(receiver: &Receiver<Message>, n_threads: u32, with_server: &mut WithServer<'_>) {
-    let mut open: BTreeMap<u32, (u32, IntervalRecord)> = BTreeMap::new();
-    let mut examples: Vec<model::Outcome> = Vec::new();
-    for message in receiver {
-        match message {
-            Message::Interval(original, back) => {
-                let index = original.index;
-                let record = IntervalRecord { thread: None, ..IntervalRecord::clone(&original) };
-                give_back(*original, &back);
-                let n = match open.get_mut(&index) {
-                    Some((n, merged)) => {
-                        merged.merge(&record);
-                        *n += 1;
-                        *n
-                    }
-                    None => {
-                        open.insert(index, (1, record));
-                        1
-                    }
-                };
-                if n == n_threads
-                    && let Some((_, merged)) = open.remove(&index)
-                {
-                    with_server.interval(merged);
+/// What comes of a load point, on its way from load threads and monitors to the collector.
+struct Collection<'a> {
+    seconds: OpenSeconds,
+    /// The ways by which emptied records go back to their load threads.
+    spares: SpareRecords,
+    /// The outcomes of which there is an example.
+    examples: Vec<Outcome>,
+    /// Whether a record was refused: later ones are dropped.
+    has_failed: bool,
+    with_server: WithServer<'a>,
+}
+
+impl Collection<'_> {
+    /// Takes all messages until everybody has hung up; `stop` tells whether the load was asked to end early.
+    fn take_all(mut self, messages: &Receiver<Message>, stop: &impl StopRequest) {
+        for message in messages {
+            match message {
+                Message::Interval(record) => self.interval(*record),
+                Message::Example(example) => self.example(example),
+                Message::Readings(machine, at, reading) => {
+                    self.with_server.collector.readings(machine, at, reading);
                 }
             }
-            Message::Example(example) => {
-                if !examples.contains(&example.outcome) {
-                    examples.push(example.outcome);
-                    with_server.collector.example(example);
-                }
-            }
-            Message::Readings(machine, at, reading) => with_server.collector.readings(machine, at, reading),
+        }
+        if self.has_failed {
+            return;
+        }
+        while let Some(second) = self.seconds.close_rest(stop.is_requested()) {
+            self.hand_on(second);
+        }
+        if !self.seconds.missing().is_empty() {
+            self.with_server.collector.missing(self.seconds.missing());
         }
     }
-    // Threads leave a drain at different times: its last intervals are not recorded by all.
-    for (_, merged) in open.into_values() {
-        with_server.interval(merged);
-    }
-}
 
-/// Returns a record emptied, for the load thread to fill again.
-fn give_back(mut record: IntervalRecord, back: &Sender<IntervalRecord>) {
-    record.clear();
-    // A thread that has ended needs none.
-    let _ = back.send(record);
+    fn interval(&mut self, record: IntervalRecord) {
+        let thread = record.thread;
+        if self.has_failed {
+            return self.spares.give_back(thread, record);
+        }
+        match self.seconds.add(record) {
+            Ok(Some(read)) => self.spares.give_back(thread, read),
+            Ok(None) => {}
+            Err(error) => {
+                // Its second is not whole.
+                self.has_failed = true;
+                return self.with_server.collector.failed(LoadError::from(error).into());
+            }
+        }
+        while let Some(second) = self.seconds.close_next() {
+            self.hand_on(second);
+        }
+    }
+
+    fn hand_on(&mut self, second: ClosedSecond) {
+        let ClosedSecond { thread, mut record } = second;
+        self.with_server.interval(&mut record);
+        self.spares.give_back(thread, record);
+    }
+
+    fn example(&mut self, example: Example) {
+        if !self.examples.contains(&example.outcome) {
+            self.examples.push(example.outcome);
+            self.with_server.collector.example(example);
+        }
+    }
 }

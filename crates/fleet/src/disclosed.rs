@@ -9,7 +9,6 @@ use observe::{
 use testbed::RunningSut;
 
 use crate::family::ResolvedTarget;
-use crate::local::limits_itself;
 use crate::request::RunRequest;
 use crate::watch::Watchers;
 
@@ -35,10 +34,10 @@ pub(crate) fn disclosed(
     if let Some(host) = target.connect_host() {
         redactor = redactor.and(host, "server");
     }
-    let mut sections = match (sut, target) {
+    let mut sections = match (sut, target.in_process()) {
         (Some(sut), _) => sut.facts(),
-        (None, ResolvedTarget::Embedded(database)) => vec![database.section()],
-        (None, _) => vec![elsewhere(target, plan), unknown_server()],
+        (None, Some(section)) => vec![section],
+        (None, None) => vec![elsewhere(target, plan), unknown_server()],
     };
     sections.extend(watched(watchers));
     own_allowance(&mut sections, request, plan);
@@ -69,7 +68,7 @@ fn redact(section: &mut FactSection, redactor: &Redactor) {
 
 /// Says how much CPU time a server keeps itself to, of which the kernel knows nothing.
 fn own_allowance(sections: &mut [FactSection], request: &RunRequest<'_>, plan: &Plan) {
-    let Some(quota) = plan.sut.quota.filter(|_| limits_itself(&request.server)) else { return };
+    let Some(quota) = plan.sut.quota.filter(|_| request.server.limits_itself()) else { return };
     let facts = sections.iter_mut().filter(|section| section.title == "Server");
     for fact in facts.flat_map(|section| &mut section.facts).filter(|fact| fact.name == "CPU quota") {
         fact.value = format!("{quota} CPUs, kept by the server itself; by the kernel {}", fact.value);
@@ -161,7 +160,7 @@ fn size_text(group: &RemoteGroupSize) -> String {
 /// Says what this run changed on the machine, and what it left alone.
 fn tuning(plan: &Plan, sut: Option<&RunningSut>) -> FactSection {
     let fact = |name: &str, value: &str| Fact::found(name, value).from("set by this run");
-    let pinned = match plan.load_cpus.as_slice() {
+    let pinned = match plan.load_cpus() {
         [] => "not pinned".to_owned(),
         cpus => format!("one thread pinned to each of CPUs {}", format_cpu_list(cpus)),
     };
@@ -169,7 +168,7 @@ fn tuning(plan: &Plan, sut: Option<&RunningSut>) -> FactSection {
     let is_memory_held = plan.workload.web().is_some() && sut.is_some_and(|sut| sut.held().memory.is_some());
     let cache = if is_memory_held { "emptied of the file set before each load point" } else { "not emptied" };
     let mut facts = vec![
-        fact("load threads", &format!("{}, {pinned}", plan.load_threads)),
+        fact("load threads", &format!("{}, {pinned}", plan.load_threads())),
         fact("open files", &format!("soft limit raised to the hard one: up to {}", open_files_max())),
         fact("kernel settings", "none changed"),
         fact("services of the machine", "none stopped"),
@@ -199,7 +198,7 @@ mod tests {
 
     #[test]
     fn what_names_a_machine_is_left_out_of_what_is_said_about_a_server_elsewhere() {
-        let target = ResolvedTarget::Web(WebTarget {
+        let target = ResolvedTarget::of(WebTarget {
             target: "http://10.1.2.3:8080/".parse().unwrap(),
             address: "10.1.2.3:8080".parse().unwrap(),
             trust: drivers::Trust::Any,

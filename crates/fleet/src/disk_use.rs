@@ -99,6 +99,6 @@ mod tests {
             |parent: &str| DiskUse { users: 1, each: 1, directory: format!("{parent}/of/a/server").into() };
         assert!(files("/var/tmp").require_disk().is_ok());
         let error = files("/dev/shm").require_disk().unwrap_err().to_string();
-        assert_eq!(error, "`/dev/shm/of/a/server` is in memory, and the files of clients belong on a disk");
+        assert_eq!(error, "`/dev/shm/of/a/server` is on tmpfs; client files must be on a disk");
     }
 }

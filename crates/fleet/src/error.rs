@@ -1,5 +1,6 @@
 //! Errors that end a run, or keep it from beginning.
 
+use std::io;
 use std::path::PathBuf;
 
 use analysis::find_max::FindMaxError;
@@ -11,12 +12,35 @@ use testbed::SutError;
 use thiserror::Error;
 use units::Bytes;
 
-use crate::load::LoadError;
 use crate::memory_limit::NoMemoryLimit;
+use crate::seconds::CollectError;
+use crate::setup_error::SetupError;
 use crate::verify::VerifyError;
 
 /// The reason of a run that its user interrupted.
 pub const INTERRUPTED: &str = "interrupted by the user";
+
+/// A reason why a load point could not be run.
+#[derive(Debug, Error)]
+pub enum LoadError {
+    /// The system refused something that a load thread needs.
+    #[error("load thread {thread}: {source}")]
+    Thread {
+        /// Index of the thread.
+        thread: u32,
+        /// The system's error.
+        source: io::Error,
+    },
+    /// A load thread has panicked: a mistake of this program.
+    #[error("a load thread panicked, which is a bug in this program; its message is above")]
+    Panicked,
+    /// The load side cannot be set up for the workload.
+    #[error(transparent)]
+    Setup(#[from] SetupError),
+    /// A part of the load side has sent a record that does not belong to those of others.
+    #[error(transparent)]
+    Collect(#[from] CollectError),
+}
 
 /// An error that ends a run, or keeps it from beginning.
 #[derive(Debug, Error)]
@@ -34,7 +58,7 @@ pub enum FleetError {
     #[error(transparent)]
     RunFile(#[from] RunFileError),
     /// A machine cannot be watched.
-    #[error("{0}\nhint: `--monitor off` does without")]
+    #[error("{0}\nhint: run without monitoring: `--monitor off`")]
     Watch(#[from] MonitorError),
     /// Processes that were selected cannot be watched.
     #[error(transparent)]
@@ -43,10 +67,10 @@ pub enum FleetError {
     #[error(transparent)]
     Load(#[from] LoadError),
     /// A size follows from the server's memory limit, which is not known.
-    #[error("`auto` is a part of the server's memory limit, and {0}")]
+    #[error("cannot resolve `auto`, a fraction of the server's memory limit: {0}")]
     NoMemoryLimit(#[from] NoMemoryLimit),
     /// The files of clients would be in memory.
-    #[error("`{}` is in memory, and the files of clients belong on a disk", .directory.display())]
+    #[error("`{}` is on tmpfs; client files must be on a disk", .directory.display())]
     FilesInMemory {
         /// The directory of the files.
         directory: PathBuf,
@@ -70,7 +94,7 @@ pub enum FleetError {
     },
     /// The data do not fit the disk.
     #[error(
-        "the data need {} of free disk, and {} are free in `{}`",
+        "the data needs {} of disk space; {} are free in `{}`",
         Bytes(*needed), Bytes(*free), .directory.display()
     )]
     NoRoomForData {

@@ -1,6 +1,7 @@
 //! Events of a run, and who takes them.
 
 use analysis::LoadPointStatus;
+use analysis::refinement::AddedLoad;
 use model::{Example, IntervalRecord, LoadPoint, Reading};
 use units::Nanos;
 
@@ -32,6 +33,8 @@ pub enum Event<'a> {
     },
     /// All further events concern this of several runs that take turns, by its index.
     Turn(usize),
+    /// The load point that comes next is not planned: the run adds it.
+    Adding(AddedLoad),
     /// A load point begins.
     LoadPoint(LoadPoint),
     /// A second has passed.

@@ -2,26 +2,33 @@
 
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex};
 
 use engine::{OpenedSessions, StopRequest as _};
 use model::{
-    CheckMoment, ConsistencyCheck, Family, LimitInForce, LoadPoint, Machine, MachineRole, Plan, Testbed,
+    CheckMoment, ConsistencyCheck, Example, Family, IntervalRecord, LimitInForce, LoadPoint, Machine,
+    MachineRole, Plan, Testbed,
 };
 use runfile::{Header, RunFileError, Writer};
 use testbed::{SutDied, SutError};
-use testkit::{Law, SimServer, Simulation};
-use units::Nanos;
+use units::{Nanos, RealClock};
 
+use crate::collect::{BegunPoint, WatchedServer, collect_load_point};
 use crate::counts::Counts;
 use crate::disclosed::Disclosed;
 use crate::disk_use::DiskUse;
 use crate::error::FleetError;
 use crate::event::{Event, Observer};
 use crate::laboratory::{Collector, Laboratory};
+use crate::load::LoadSide as _;
 use crate::order::StepOrder;
+use crate::reading::MonitorReading;
 use crate::request::RunRequest;
+use crate::seconds::MissingRecord;
+use crate::simulated_load::{RecordFault, SimulatedLoad};
 use crate::stop::StopSwitch;
+use crate::thread::Message;
 use crate::verify::VerifyError;
 
 /// Lines of a transcript, in the order in which things happened.
@@ -43,6 +50,10 @@ impl Observer for Transcript {
     fn event(&mut self, event: Event<'_>) {
         match event {
             Event::Turn(index) => self.add(format!("turn of run {index}")),
+            Event::Adding(added) => {
+                let (load, below) = (added.load.level(), added.below.level());
+                self.add(format!("  adding {load} between {below} and {}", added.saturated.level()));
+            }
             Event::LoadPoint(point) => {
                 self.add(format!("  load point {} at {}", point.index, point.load.level()));
             }
@@ -61,7 +72,7 @@ impl Observer for Transcript {
 }
 
 /// A trouble at a place in a run: a failure, or a request of the user. Load points by index, intervals by count.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy)]
 pub(crate) enum Trouble {
     /// The server serves something else.
     WrongObjects,
@@ -77,9 +88,11 @@ pub(crate) enum Trouble {
     Inconsistent(u32, CheckMoment),
     /// The user asks for the end in this load point, after this interval.
     Interrupt(u32, usize),
+    /// The load side sends wrong records of this load point.
+    WrongRecords(u32, RecordFault),
 }
 
-/// A laboratory of one run.
+/// A laboratory of one run. Nothing is started; the records of its load side are collected as any are.
 pub(crate) struct FakeLab {
     plan: Plan,
     trouble: Option<Trouble>,
@@ -87,7 +100,9 @@ pub(crate) struct FakeLab {
     transcript: Transcript,
     /// The switch by which the user ends everything.
     asked: &'static AtomicBool,
-    prepared: Option<LoadPoint>,
+    load: SimulatedLoad,
+    /// The index of the load point that was prepared, and the channel for its records.
+    prepared: Option<(u32, Sender<Message>, Receiver<Message>)>,
     /// Number of times that the server was put into its first state.
     n_resets: u32,
     /// The files of users.
@@ -103,7 +118,12 @@ impl FakeLab {
         asked: &'static AtomicBool,
     ) -> FakeLab {
         transcript.add("  start");
+        let fault = match trouble {
+            Some(Trouble::WrongRecords(load_point, fault)) => Some((load_point, fault)),
+            _ => None,
+        };
         FakeLab {
+            load: SimulatedLoad::new(request.plan.clone(), fault),
             plan: request.plan.clone(),
             trouble,
             order,
@@ -171,7 +191,8 @@ impl Laboratory for FakeLab {
     ) -> Result<Vec<ConsistencyCheck>, FleetError> {
         self.add(&format!("check {} {}", moment.name(), point.index));
         let name = format!("condition {}", moment.name());
-        let holds = self.trouble != Some(Trouble::Inconsistent(point.index, moment));
+        let is_broken = |trouble| matches!(trouble, Trouble::Inconsistent(index, at) if (index, at) == (point.index, moment));
+        let holds = !self.trouble.is_some_and(is_broken);
         Ok(vec![ConsistencyCheck {
             load_point: point.index,
             moment,
@@ -187,10 +208,14 @@ impl Laboratory for FakeLab {
             return Err(VerifyError::Interrupted.into());
         }
         match self.trouble {
-            Some(Trouble::WrongObjects) => {
-                Err(VerifyError::Wrong { family: Family::Web, n_wrong: 1, n_objects: 1, named: Vec::new() }
-                    .into())
+            Some(Trouble::WrongObjects) => Err(VerifyError::Wrong {
+                family: Family::Web,
+                things: "objects",
+                n_wrong: 1,
+                n_objects: 1,
+                named: Vec::new(),
             }
+            .into()),
             _ => Ok(()),
         }
     }
@@ -220,28 +245,31 @@ impl Laboratory for FakeLab {
     fn reset(&mut self, _: &mut dyn Observer, _: &AtomicBool) -> Result<(), FleetError> {
         self.n_resets += 1;
         self.add("reset");
-        if self.trouble == Some(Trouble::ResetFails(self.n_resets)) {
+        if matches!(self.trouble, Some(Trouble::ResetFails(n)) if n == self.n_resets) {
             return Err(died().into());
         }
         Ok(())
     }
 
     fn rest(&mut self) -> bool {
-        let is_alone = self.trouble == Some(Trouble::Alone);
+        let is_alone = matches!(self.trouble, Some(Trouble::Alone));
         if is_alone {
             self.add("rest");
         }
         is_alone
     }
 
-    fn prepare(&mut self, point: LoadPoint, _: &AtomicBool) -> Result<OpenedSessions, FleetError> {
+    fn prepare(&mut self, point: LoadPoint, stop: &AtomicBool) -> Result<OpenedSessions, FleetError> {
         self.add(&format!("prepare {}", point.index));
-        self.prepared = Some(point);
-        Ok(OpenedSessions::default())
+        let (sender, messages) = channel();
+        let sessions = self.load.prepare(&(), point, sender.clone(), stop)?;
+        self.prepared = Some((point.index, sender, messages));
+        Ok(sessions)
     }
 
     fn go(&mut self) {
         self.add("go");
+        self.load.go();
     }
 
     fn collect(
@@ -249,33 +277,62 @@ impl Laboratory for FakeLab {
         collector: &mut (dyn Collector + Send),
         stop: &StopSwitch<'_>,
     ) -> Result<Counts, FleetError> {
-        let point = self.prepared.take().expect("prepared");
-        let plan = Plan { load_points: vec![point], ..self.plan.clone() };
-        let server = SimServer::new(Law::Fixed(Nanos::from_millis(10)), Some(4));
-        let intervals = Simulation::new(plan, server).record().intervals;
-        let mut n = 0;
-        for record in intervals {
-            if stop.is_requested() {
-                self.add(&format!("collect: asked to stop after {n} intervals"));
-                return Ok(Counts::default());
-            }
-            collector.interval(record);
-            n += 1;
-            match self.trouble {
-                Some(Trouble::Dies(index, after)) if (index, after) == (point.index, n) => {
-                    collector.died(died().into());
-                }
-                Some(Trouble::Interrupt(index, after)) if (index, after) == (point.index, n) => {
-                    self.asked.store(true, Ordering::Relaxed);
-                }
-                _ => {}
-            }
-        }
-        self.add(&format!("collect: {n} intervals"));
-        Ok(Counts::default())
+        let (index, sender, messages) = self.prepared.take().expect("prepared");
+        let clock = RealClock::start();
+        let begun = BegunPoint { plan: &self.plan, index, clock, origin: Nanos::ZERO, messages, sender };
+        let server = WatchedServer { sut: None, meter: None };
+        let trouble = self.trouble;
+        let mut troubled =
+            TroubledCollector { collector, trouble, load_point: index, asked: self.asked, n: 0 };
+        let counts = collect_load_point(begun, &mut self.load, &mut [], server, &mut troubled, stop)?;
+        let n = troubled.n;
+        let asked = if stop.is_requested() { "asked to stop after " } else { "" };
+        self.add(&format!("collect: {asked}{n} intervals"));
+        Ok(counts)
     }
 
     fn stop(self) {}
+}
+
+/// A collector that has the trouble of a load point after an interval, and counts intervals.
+struct TroubledCollector<'a> {
+    collector: &'a mut (dyn Collector + Send),
+    trouble: Option<Trouble>,
+    load_point: u32,
+    asked: &'static AtomicBool,
+    n: usize,
+}
+
+impl Collector for TroubledCollector<'_> {
+    fn interval(&mut self, record: &IntervalRecord) {
+        self.collector.interval(record);
+        self.n += 1;
+        match self.trouble {
+            Some(Trouble::Dies(index, after)) if (index, after) == (self.load_point, self.n) => {
+                self.collector.failed(died().into());
+            }
+            Some(Trouble::Interrupt(index, after)) if (index, after) == (self.load_point, self.n) => {
+                self.asked.store(true, Ordering::Relaxed);
+            }
+            _ => {}
+        }
+    }
+
+    fn example(&mut self, example: Example) {
+        self.collector.example(example);
+    }
+
+    fn readings(&mut self, machine: u32, at: Nanos, reading: MonitorReading) {
+        self.collector.readings(machine, at, reading);
+    }
+
+    fn missing(&mut self, records: &[MissingRecord]) {
+        self.collector.missing(records);
+    }
+
+    fn failed(&mut self, error: FleetError) {
+        self.collector.failed(error);
+    }
 }
 
 fn died() -> SutError {

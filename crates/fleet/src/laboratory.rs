@@ -14,9 +14,10 @@ use crate::disk_use::DiskUse;
 use crate::error::FleetError;
 use crate::event::Observer;
 use crate::order::StepOrder;
+use crate::reading::MonitorReading;
 use crate::request::RunRequest;
+use crate::seconds::MissingRecord;
 use crate::stop::StopSwitch;
-use crate::watch::MonitorReading;
 
 /// The laboratory of one run: a system under test that is up, and the load side. [`LocalLab`](crate::local::LocalLab) has
 /// them on this machine; tests have one that writes down what it is asked for.
@@ -138,11 +139,13 @@ pub(crate) trait Laboratory {
 /// Takes what comes of a load point, merged over all threads.
 pub(crate) trait Collector {
     /// Takes the record of one interval.
-    fn interval(&mut self, record: IntervalRecord);
+    fn interval(&mut self, record: &IntervalRecord);
     /// Takes the first example of a failure.
     fn example(&mut self, example: Example);
     /// Takes a reading of a machine at a time since the start of the load point.
     fn readings(&mut self, machine: u32, at: Nanos, reading: MonitorReading);
-    /// Takes what ended the system under test.
-    fn died(&mut self, error: FleetError);
+    /// Takes the records that were missing when their intervals were closed, at least one, when the load point is over.
+    fn missing(&mut self, records: &[MissingRecord]);
+    /// Takes the error that ends the load point: the system under test has died, or a record was refused.
+    fn failed(&mut self, error: FleetError);
 }

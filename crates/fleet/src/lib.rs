@@ -6,8 +6,8 @@
 //! is told to an [`Observer`].
 //!
 //! From top to bottom: `run` (turns), `session` (one run), `order` (of its load points), `laboratory` (the seam to
-//! machines), `local` (this machine), `load` (the load side, a `thread` for each load CPU), `collect` and `watch` (what
-//! comes of it), `family` (what differs between protocol families). `transcripts` holds the order of events against a
+//! machines), `local` (this machine), `load` (the load side, a `thread` for each load CPU), `collect`, `seconds` and `watch`
+//! (what comes of it), `family` (what differs between protocol families). `transcripts` holds the order of events against a
 //! laboratory that only writes down what it is asked for.
 
 mod addresses;
@@ -25,10 +25,13 @@ mod load;
 mod local;
 mod memory_limit;
 mod order;
+mod reading;
 mod record;
 mod request;
 mod run;
+mod seconds;
 mod session;
+mod setup_error;
 mod stop;
 mod thread;
 mod verify;
@@ -38,19 +41,22 @@ mod watch;
 #[cfg(test)]
 mod fake;
 #[cfg(test)]
+mod simulated_load;
+#[cfg(test)]
 mod transcripts;
 
-pub use error::{FleetError, INTERRUPTED};
+pub use error::{FleetError, INTERRUPTED, LoadError};
 pub use event::{Event, Observer};
 #[cfg(feature = "echo")]
 pub use family::EchoServer;
 pub use family::web::survey::{SURVEY_ROUNDS, SurveyRequest, survey};
 pub use family::{
-    ApplicationServer, DatabaseUrlError, ExternalDatabase, ExternalServer, OrderDatabase, SetupError,
-    UrlEncryption, room_in_flight, variant,
+    ApplicationServer, DatabaseUrlError, ExternalDatabase, ExternalServer, OrderDatabase, UrlEncryption,
+    room_in_flight, variant,
 };
-pub use load::LoadError;
 pub use memory_limit::NoMemoryLimit;
 pub use request::{Monitoring, RunRequest, ServerChoice};
 pub use run::run;
+pub use seconds::CollectError;
+pub use setup_error::SetupError;
 pub use verify::{VerifyError, WrongObject};

@@ -1,6 +1,5 @@
 //! The load side of a run: whatever generates its load. In this process it is a thread per load CPU.
 
-use std::io;
 use std::mem::take;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -9,15 +8,15 @@ use std::thread::{JoinHandle, sleep};
 use std::time::Duration;
 
 use engine::{OpenedSessions, PointSetup, StopRequest};
-use model::{Assignment, LoadPoint, Plan, partition};
+use model::{Assignment, LoadPoint, Plan, RecordSource, partition};
 use testbed::pin_current_thread;
-use thiserror::Error;
 use tokio::sync::oneshot;
 use units::{Clock, Nanos, RealClock};
 
 use crate::counts::Counts;
-use crate::family::{ResolvedTarget, SetupError};
-use crate::thread::{Message, Outbox, ThreadFailure, ThreadStart, ThreadWork};
+use crate::error::LoadError;
+use crate::family::ResolvedTarget;
+use crate::thread::{Message, Outbox, SpareRecords, ThreadFailure, ThreadStart, ThreadWork};
 
 /// Time between the decision to start and the start: for users to be made ready.
 const LEAD: Nanos = Nanos::from_millis(50);
@@ -31,27 +30,14 @@ const STOP_STEP: Duration = Duration::from_millis(20);
 /// Index of the load agent in this process, the only one so far.
 const AGENT: u32 = 0;
 
-/// A reason why a load point could not be run.
-#[derive(Debug, Error)]
-pub enum LoadError {
-    /// The system refused something that a load thread needs.
-    #[error("load thread {thread}: {source}")]
-    Thread {
-        /// Index of the thread.
-        thread: u32,
-        /// The system's error.
-        source: io::Error,
-    },
-    /// A load thread has panicked: a mistake of this program.
-    #[error("a load thread has panicked, which is a mistake of this program; its message stands above")]
-    Panicked,
-    /// The load side cannot be set up for the workload.
-    #[error(transparent)]
-    Setup(#[from] SetupError),
-}
-
-/// The load side of a run. For each load point it is called in this order: `prepare`, `go`, `collect`.
+/// The load side of a run. For each load point it is called in this order: `prepare`, `go`, `take_spares`, `collect`.
 pub(crate) trait LoadSide {
+    /// What the load is sent to.
+    type Target;
+
+    /// Lists the senders of records: each sends one for every interval.
+    fn sources(&self) -> Vec<RecordSource>;
+
     /// Makes ready for a load point: returns when the sessions of all users are open, or could not be opened. All that
     /// is recorded will be sent to `records`.
     ///
@@ -59,7 +45,7 @@ pub(crate) trait LoadSide {
     /// If a part of the load side cannot be set up.
     fn prepare(
         &mut self,
-        target: &ResolvedTarget,
+        target: &Self::Target,
         point: LoadPoint,
         records: Sender<Message>,
         stop: &AtomicBool,
@@ -67,6 +53,12 @@ pub(crate) trait LoadSide {
 
     /// Begins the load point that was prepared; returns its start on the clock of the run.
     fn go(&mut self) -> Nanos;
+
+    /// Hands out the ways by which emptied records come back at the load point that was prepared; none where records come
+    /// from other machines.
+    fn take_spares(&mut self) -> SpareRecords {
+        SpareRecords::default()
+    }
 
     /// Waits until the load point is over, or `stop` is requested and obeyed. Returns what the family counted beside the
     /// records.
@@ -85,6 +77,8 @@ pub(crate) struct LoadThreads {
     threads: Vec<JoinHandle<Result<Counts, LoadError>>>,
     /// The channels by which each of them learns of the start.
     starts: Vec<oneshot::Sender<Nanos>>,
+    /// The ways by which their records come back to them.
+    spares: SpareRecords,
     /// Number of users, or of slots for operations in flight.
     n_users: u32,
     /// Ends the load point early.
@@ -94,8 +88,15 @@ pub(crate) struct LoadThreads {
 impl LoadThreads {
     /// Creates the load side for a plan.
     pub(crate) fn new(plan: Arc<Plan>, clock: RealClock) -> LoadThreads {
-        let (threads, starts, stop) = (Vec::new(), Vec::new(), Arc::default());
-        LoadThreads { plan, clock, threads, starts, n_users: 0, stop }
+        LoadThreads {
+            plan,
+            clock,
+            threads: Vec::new(),
+            starts: Vec::new(),
+            spares: SpareRecords::default(),
+            n_users: 0,
+            stop: Arc::default(),
+        }
     }
 
     /// Waits until all threads are ready, or one has failed.
@@ -140,6 +141,13 @@ impl LoadThreads {
 }
 
 impl LoadSide for LoadThreads {
+    type Target = ResolvedTarget;
+
+    fn sources(&self) -> Vec<RecordSource> {
+        let shares = self.plan.agents[AGENT as usize].shares();
+        shares.map(|share| RecordSource { agent: AGENT, thread: Some(share) }).collect()
+    }
+
     fn prepare(
         &mut self,
         target: &ResolvedTarget,
@@ -149,8 +157,11 @@ impl LoadSide for LoadThreads {
     ) -> Result<OpenedSessions, LoadError> {
         let (report, ready) = channel();
         self.stop = Arc::default();
+        self.spares = SpareRecords::default();
         self.n_users = point.load.in_flight_max();
-        for assignment in partition(point.index, point.load, self.plan.load_threads) {
+        let shares = self.plan.agents[AGENT as usize].shares();
+        let assignments = partition(point.index, point.load, self.plan.load_threads());
+        for assignment in assignments.into_iter().filter(|assignment| shares.contains(&assignment.share)) {
             let (start, origin) = oneshot::channel();
             let thread = LoadThread {
                 plan: Arc::clone(&self.plan),
@@ -160,7 +171,7 @@ impl LoadSide for LoadThreads {
                 clock: self.clock,
                 start: ThreadStart { ready: report.clone(), origin, began: Arc::default() },
                 stop: Arc::clone(&self.stop),
-                outbox: Outbox::new(records.clone()),
+                outbox: Outbox::new(records.clone(), &mut self.spares),
             };
             self.starts.push(start);
             self.threads.push(std::thread::spawn(move || thread.run()));
@@ -181,6 +192,10 @@ impl LoadSide for LoadThreads {
             let _ = start.send(origin);
         }
         origin
+    }
+
+    fn take_spares(&mut self) -> SpareRecords {
+        take(&mut self.spares)
     }
 
     fn collect(&mut self, stop: &impl StopRequest) -> Result<Counts, LoadError> {
@@ -234,7 +249,7 @@ impl LoadThread {
 
     fn run_here(self) -> Result<Counts, ThreadFailure> {
         let LoadThread { plan, point, assignment, target, clock, start, stop, outbox } = self;
-        if let Some(cpu) = plan.load_cpus.get(assignment.share as usize) {
+        if let Some(cpu) = plan.load_cpus().get(assignment.share as usize) {
             pin_current_thread(&[*cpu])?;
         }
         let setup = PointSetup {

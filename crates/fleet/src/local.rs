@@ -10,7 +10,7 @@ use model::{
     CheckMoment, ConsistencyCheck, Family, LimitInForce, LoadPoint, Machine, Plan, Secrets, ServerLimit,
 };
 use observe::disk_of;
-use testbed::{DiskLimits, ResourceLimits, RunningSut, Server, ServerFamily, SutRequest, clean_stale};
+use testbed::{DiskLimits, ResourceLimits, RunningSut, Server, SutRequest, clean_stale};
 use units::{Clock, Nanos, RealClock};
 
 use crate::addresses;
@@ -21,9 +21,9 @@ use crate::disclosed::{Disclosed, disclosed};
 use crate::disk_use::DiskUse;
 use crate::error::FleetError;
 use crate::event::{Event, Observer};
-use crate::family::{self, EmbeddedTarget, ExternalServer, ResolvedTarget};
+use crate::family::{self, EmbeddedTarget, ExternalServer, ResolvedTarget, profile};
 use crate::laboratory::{Collector, Laboratory};
-use crate::load::{LoadSide, LoadThreads};
+use crate::load::LoadSide;
 use crate::memory_limit::memory_limit;
 use crate::order::StepOrder;
 use crate::request::{RunRequest, ServerChoice};
@@ -32,8 +32,8 @@ use crate::thread::Message;
 use crate::wait::wait_until;
 use crate::watch::Watchers;
 
-/// The laboratory on this machine.
-pub(crate) struct LocalLab {
+/// The laboratory on this machine, with its load side.
+pub(crate) struct LocalLab<S> {
     /// With the limits that are in force.
     plan: Arc<Plan>,
     limits: Vec<LimitInForce>,
@@ -48,15 +48,22 @@ pub(crate) struct LocalLab {
     /// Whether the data of each load point are restored from a golden copy, and its check, once it is made.
     has_golden: bool,
     golden_check: Option<GoldenCheck>,
-    load: LoadThreads,
-    /// The channel by which the load side sends what it records of the load point that was prepared.
-    messages: Option<(Sender<Message>, Receiver<Message>)>,
+    load: S,
+    prepared: Option<PreparedPoint>,
     /// The start of the load point that has begun, on the clock of the run.
     origin: Nanos,
 }
 
-impl LocalLab {
-    /// Brings the server up with its limits in force, or finds the one that is there already.
+/// A load point that was prepared, and the channel by which the load side sends what it records of it.
+struct PreparedPoint {
+    index: u32,
+    sender: Sender<Message>,
+    messages: Receiver<Message>,
+}
+
+impl<S> LocalLab<S> {
+    /// Brings the server up with its limits in force, or finds the one that is there already. `load` makes the load side for
+    /// the plan with these limits, on the clock of the run.
     ///
     /// # Errors
     /// If it does not come up, its address is refused, or `stop` is set meanwhile.
@@ -64,7 +71,8 @@ impl LocalLab {
         request: &RunRequest<'_>,
         observer: &mut O,
         stop: &AtomicBool,
-    ) -> Result<LocalLab, FleetError> {
+        load: impl FnOnce(Arc<Plan>, RealClock) -> S,
+    ) -> Result<LocalLab<S>, FleetError> {
         let clock = RealClock::start();
         check_disk(request)?;
         let sut = start_server(request, observer, stop)?;
@@ -73,24 +81,25 @@ impl LocalLab {
             unenforced_quota(request, sut.as_ref(), observer).into_iter().collect();
         let secrets = request.secrets.clone();
         let target = match (&sut, &request.server) {
-            (Some(sut), _) => ResolvedTarget::of_sut(sut, secrets)?,
+            (Some(sut), _) => ResolvedTarget::of_sut(sut, request.plan.workload.family(), secrets)?,
             (None, ServerChoice::External(server)) => ResolvedTarget::resolve(server, secrets, clock, stop)?,
             (None, ServerChoice::Embedded(directory)) => {
                 let database = EmbeddedTarget::start(&request.plan, directory, observer, stop)?;
-                ResolvedTarget::Embedded(database)
+                ResolvedTarget::of(database)
             }
             (None, ServerChoice::Start(..)) => unreachable!("a server to be started was started"),
         };
         let mut plan = fitted(&request.plan, sut.as_ref(), &target)?;
-        let disk_use = sut.as_ref().and_then(|_| family::disk_use(&plan, &request.data_dir));
+        let disk_use =
+            sut.as_ref().and_then(|_| (profile(plan.workload.family()).disk_use)(&plan, &request.data_dir));
         limits.iter().for_each(|limit| plan.sut.enforce(limit));
         let of_server = sut.as_ref().and_then(RunningSut::buffer_warning);
         let remarks: Vec<String> =
             of_server.into_iter().chain(address_remark(&request.server, &target)).collect();
         remarks.iter().for_each(|remark| observer.event(Event::Warning(remark.clone())));
         let plan = Arc::new(plan);
-        let load = LoadThreads::new(Arc::clone(&plan), clock);
         Ok(LocalLab {
+            load: load(Arc::clone(&plan), clock),
             plan,
             limits,
             clock,
@@ -101,8 +110,7 @@ impl LocalLab {
             has_golden: has_golden(request, sut.as_ref()),
             golden_check: None,
             sut,
-            load,
-            messages: None,
+            prepared: None,
             origin: Nanos::ZERO,
         })
     }
@@ -111,14 +119,15 @@ impl LocalLab {
 /// Returns what is to be said about the addresses of a running server.
 fn address_remark(server: &ServerChoice, target: &ResolvedTarget) -> Option<String> {
     let ServerChoice::External(server) = server else { return None };
-    let chooses = match server {
-        ExternalServer::Web(..) => "`--resolve HOST:PORT:ADDRESS` chooses one",
-        _ => "an address in place of the name chooses one",
+    let chooses = if matches!(server, ExternalServer::Web(..)) {
+        "`--resolve HOST:PORT:ADDRESS` chooses one"
+    } else {
+        "an address instead of the name chooses one"
     };
     addresses::remark(server.host_and_port().0, target.address()?, chooses)
 }
 
-impl Laboratory for LocalLab {
+impl<S: LoadSide<Target = ResolvedTarget>> Laboratory for LocalLab<S> {
     fn plan(&self) -> &Plan {
         &self.plan
     }
@@ -128,10 +137,10 @@ impl Laboratory for LocalLab {
     }
 
     fn described(&self) -> (String, String) {
-        let name = match (&self.sut, &self.target) {
+        let name = match (&self.sut, self.target.in_process()) {
             (Some(_), _) => self.plan.sut.name.clone(),
-            (None, ResolvedTarget::Embedded(_)) => "none, the database is in this process".to_owned(),
-            (None, _) => "already running".to_owned(),
+            (None, Some(_)) => "none, the database is in this process".to_owned(),
+            (None, None) => "already running".to_owned(),
         };
         (self.target.name(), name)
     }
@@ -141,7 +150,7 @@ impl Laboratory for LocalLab {
     }
 
     fn order(&self) -> &'static StepOrder {
-        family::order(self.plan.workload.family())
+        profile(self.plan.workload.family()).order
     }
 
     fn quiet(&mut self, stop: &AtomicBool) {
@@ -217,7 +226,7 @@ impl Laboratory for LocalLab {
         let Some(sut) = &mut self.sut else { return Ok(()) };
         sut.reset()?;
         self.remarks.extend(prove_memory_limit(sut, &self.plan, observer, stop)?);
-        self.target = ResolvedTarget::of_sut(sut, self.target.take_secrets())?;
+        self.target = ResolvedTarget::of_sut(sut, self.plan.workload.family(), self.target.secrets())?;
         self.watchers.follow(sut, &self.target);
         Ok(())
     }
@@ -227,9 +236,9 @@ impl Laboratory for LocalLab {
     }
 
     fn prepare(&mut self, point: LoadPoint, stop: &AtomicBool) -> Result<OpenedSessions, FleetError> {
-        let (sender, receiver) = channel();
+        let (sender, messages) = channel();
         let sessions = self.load.prepare(&self.target, point, sender.clone(), stop)?;
-        self.messages = Some((sender, receiver));
+        self.prepared = Some(PreparedPoint { index: point.index, sender, messages });
         Ok(sessions)
     }
 
@@ -242,8 +251,10 @@ impl Laboratory for LocalLab {
         collector: &mut (dyn Collector + Send),
         stop: &StopSwitch<'_>,
     ) -> Result<Counts, FleetError> {
-        let (sender, messages) = self.messages.take().expect("a load point is prepared before it begins");
-        let begun = BegunPoint { plan: &self.plan, clock: self.clock, origin: self.origin, messages, sender };
+        let prepared = self.prepared.take().expect("a load point is prepared before it begins");
+        let PreparedPoint { index, sender, messages } = prepared;
+        let begun =
+            BegunPoint { plan: &self.plan, index, clock: self.clock, origin: self.origin, messages, sender };
         let Watchers { all, meter, .. } = &mut self.watchers;
         let server = WatchedServer { sut: self.sut.as_mut(), meter: meter.as_mut() };
         let counts = collect_load_point(begun, &mut self.load, all, server, collector, stop)?;
@@ -260,7 +271,8 @@ impl Laboratory for LocalLab {
 /// Checks that the files of users on a server that is to be started are on a disk.
 fn check_disk(request: &RunRequest<'_>) -> Result<(), FleetError> {
     let is_started = matches!(request.server, ServerChoice::Start(..));
-    let files = family::disk_use(&request.plan, &request.data_dir).filter(|_| is_started);
+    let profile = profile(request.plan.workload.family());
+    let files = (profile.disk_use)(&request.plan, &request.data_dir).filter(|_| is_started);
     files.map_or(Ok(()), |files| files.require_disk())
 }
 
@@ -270,10 +282,10 @@ fn start_server(
     stop: &AtomicBool,
 ) -> Result<Option<RunningSut>, FleetError> {
     let ServerChoice::Start(server, _) = &request.server else { return Ok(None) };
-    family::check_room_for_data(&request.plan, &request.data_dir)?;
+    let profile = profile(request.plan.workload.family());
+    (profile.check_room)(&request.plan, &request.data_dir)?;
     for path in clean_stale(&request.work_dir) {
-        observer
-            .event(Event::Warning(format!("removed what a killed run left behind: `{}`", path.display())));
+        observer.event(Event::Warning(format!("removed leftovers of a killed run: `{}`", path.display())));
     }
     let plan = &request.plan;
     let files = plan.file_set();
@@ -294,17 +306,18 @@ fn start_server(
         port: None,
         search_path: request.search_path.clone(),
         profile: plan.sut.profile.clone(),
-        variant: family::variant(&plan.workload).map(str::to_owned),
-        web: family::web::parts(&request.server, &plan.sut),
+        variant: (profile.variant)(&plan.workload).map(str::to_owned),
+        web: family::web::parts(request.server.acceleration(), &plan.sut),
         program: request.executable.clone(),
     };
-    let contents = family::contents(&plan.workload);
+    let contents = (profile.contents)(&plan.workload);
     let mut sut = RunningSut::start_with(sut_request, contents.as_ref())?;
-    sut.wait_ready_unless(family::ready_max(plan.workload.family()), stop)?;
+    sut.wait_ready_unless(profile.ready_max, stop)?;
     go_on_unless(stop)?;
     if sut.lacks_contents() {
-        ResolvedTarget::of_sut(&sut, Secrets::default())?.load(plan, observer, stop)?;
-        observer.event(Event::Preparing("copying the data, from which they are restored"));
+        let target = ResolvedTarget::of_sut(&sut, plan.workload.family(), Secrets::default())?;
+        target.load(plan, observer, stop)?;
+        observer.event(Event::Preparing("making the golden copy of the data"));
         sut.keep_contents()?;
     }
     Ok(Some(sut))
@@ -314,7 +327,7 @@ fn start_server(
 fn has_golden(request: &RunRequest<'_>, sut: Option<&RunningSut>) -> bool {
     match &request.server {
         ServerChoice::Embedded(_) => true,
-        ServerChoice::Start(Server::BuiltIn { family, .. }, _) => *family == ServerFamily::OrderEntry,
+        ServerChoice::Start(Server::BuiltIn { family, .. }, _) => *family == Family::OrderEntry,
         ServerChoice::Start(..) => sut.and_then(RunningSut::has_kept_data).is_some(),
         // Its data are restored by others, or loaded anew.
         ServerChoice::External(_) => false,
@@ -336,11 +349,11 @@ fn fitted(plan: &Plan, sut: Option<&RunningSut>, target: &ResolvedTarget) -> Res
 /// Returns what the kernel is to hold the server to.
 fn limits(request: &RunRequest<'_>) -> ResourceLimits {
     let sut = &request.plan.sut;
-    let family = request.plan.workload.family();
-    let directory = family::directory_in_use(family, &request.files_dir, &request.data_dir);
+    let serves_files = profile(request.plan.workload.family()).serves_files;
+    let directory = if serves_files { &request.files_dir } else { &request.data_dir };
     ResourceLimits {
         cpus: sut.cpus.clone(),
-        quota: sut.quota.filter(|_| !limits_itself(&request.server)),
+        quota: sut.quota.filter(|_| !request.server.limits_itself()),
         memory: sut.memory,
         disk: sut.disk.map(|share| DiskLimits {
             // One that is not found is said where limits are set that do not hold.
@@ -353,11 +366,6 @@ fn limits(request: &RunRequest<'_>) -> ResourceLimits {
     }
 }
 
-/// The built-in server does so; of an accelerator in front of it, it knows nothing.
-pub(crate) fn limits_itself(server: &ServerChoice) -> bool {
-    matches!(server, ServerChoice::Start(Server::BuiltIn { .. }, None))
-}
-
 /// Returns the CPU quota that is in force where this machine does not allow the planned one: none.
 fn unenforced_quota(
     request: &RunRequest<'_>,
@@ -365,14 +373,14 @@ fn unenforced_quota(
     observer: &mut dyn Observer,
 ) -> Option<LimitInForce> {
     let held = sut.map(RunningSut::held)?;
-    let is_unenforced = !limits_itself(&request.server) && held.quota.is_none();
+    let is_unenforced = !request.server.limits_itself() && held.quota.is_none();
     let quota = request.plan.sut.quota.filter(|_| is_unenforced)?;
     let warning = format!("server not limited: its quota of {quota} CPUs cannot be enforced on this machine");
     observer.event(Event::Warning(warning));
     Some(LimitInForce {
         limit: ServerLimit::CpuQuota,
         value: None,
-        reason: format!("{quota} CPUs were wanted, but cannot be enforced on this machine"),
+        reason: format!("{quota} CPUs were requested, but cannot be enforced on this machine"),
     })
 }
 
@@ -384,7 +392,7 @@ fn warm_data(
     stop: &AtomicBool,
 ) -> Result<Option<String>, FleetError> {
     let Some(is_kept) = sut.has_data().then(|| sut.has_kept_data()) else { return Ok(None) };
-    observer.event(Event::Preparing("having the server read its data into memory"));
+    observer.event(Event::Preparing("reading the server's data into memory"));
     let Some(proof) = sut.warm_data(stop)? else { return Ok(None) };
     let origin = match is_kept {
         Some(true) => ", from a copy that an earlier run kept,",
@@ -393,7 +401,7 @@ fn warm_data(
     };
     let text = format!("the server's data{origin} {proof}");
     if !proof.is_warm() && !stop.load(Ordering::Relaxed) {
-        let warning = format!("{text}; do not read this load point as one with warm caches");
+        let warning = format!("{text}; do not treat this load point as one with warm caches");
         observer.event(Event::Warning(warning));
     }
     Ok(Some(text))
@@ -412,14 +420,14 @@ fn prove_memory_limit(
     if !has_files || sut.held().memory.is_none() {
         return Ok(None);
     }
-    observer.event(Event::Preparing("having the server meet its limit on memory"));
+    observer.event(Event::Preparing("driving the server to its memory limit"));
     let proof = family::web::prove_memory_limit(sut, plan, stop)?;
     let text = proof
         .map_or("does not bind: its control group keeps no account".to_owned(), |proof| proof.to_string());
     let text = format!("limit on the server's memory {text}");
     if !proof.is_some_and(|proof| proof.binds()) {
         let warning = format!(
-            "{text}; it may not hold the server back, so do not read this run as one with little memory"
+            "{text}; it may not constrain the server, so do not treat this run as one with little memory"
         );
         observer.event(Event::Warning(warning));
     }

@@ -10,16 +10,16 @@ use thiserror::Error;
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum NoMemoryLimit {
     /// The run started the server, and has not limited it.
-    #[error("no control group of the server sets one")]
+    #[error("no control group of the server sets a limit")]
     OfStarted,
     /// The server was there already, and runs without one.
-    #[error("no control group of the running server sets one")]
+    #[error("no control group of the running server sets a limit")]
     OfRunning,
     /// The server is on another machine.
-    #[error("that of a server on another machine is not read")]
+    #[error("the limit of a server on another machine is not read")]
     Elsewhere,
     /// The server is on this machine, and its processes are not found.
-    #[error("its processes are not found: {0}")]
+    #[error("the server's processes were not found: {0}")]
     Unseen(WatchError),
 }
 

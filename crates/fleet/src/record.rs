@@ -17,8 +17,9 @@ use crate::counts::Counts;
 use crate::error::FleetError;
 use crate::event::{Event, Observer};
 use crate::laboratory::Collector;
+use crate::reading::MonitorReading;
+use crate::seconds::MissingRecord;
 use crate::stop::StopSwitch;
-use crate::watch::MonitorReading;
 
 /// The record of a run: its run file and its analysis.
 pub(crate) struct Record {
@@ -198,12 +199,12 @@ impl<'a, O: Observer> Watched<'a, O> {
 }
 
 impl<O: Observer + Send> Collector for Watched<'_, O> {
-    fn interval(&mut self, record: IntervalRecord) {
-        self.observer.event(Event::Interval(&record));
+    fn interval(&mut self, record: &IntervalRecord) {
+        self.observer.event(Event::Interval(record));
         if self.record.error.is_some() {
             return;
         }
-        match self.record.interval(&record) {
+        match self.record.interval(record) {
             Ok(()) => {
                 if let Some(status) = self.record.status(self.load_point) {
                     self.observer.event(Event::Status(&status));
@@ -239,7 +240,56 @@ impl<O: Observer + Send> Collector for Watched<'_, O> {
         }
     }
 
-    fn died(&mut self, error: FleetError) {
+    fn missing(&mut self, records: &[MissingRecord]) {
+        let found = missing_text(records);
+        self.observer.event(Event::Warning(found.clone()));
+        let check = ConsistencyCheck {
+            load_point: self.load_point,
+            moment: CheckMoment::After,
+            name: "records complete".to_owned(),
+            holds: false,
+            found,
+        };
+        if self.record.error.is_none()
+            && let Err(error) = self.record.check(check)
+        {
+            self.fail(error.into());
+        }
+    }
+
+    fn failed(&mut self, error: FleetError) {
         self.fail(error);
+    }
+}
+
+/// Names the first record that is missing, and the number of all.
+fn missing_text(records: &[MissingRecord]) -> String {
+    let Some(MissingRecord { of, index, start }) = records.first() else { return String::new() };
+    let all = match records.len() {
+        1 => String::new(),
+        n => format!("; {n} records are missing"),
+    };
+    format!("{of} has sent no record of interval {index}, which began at {start}{all}")
+}
+
+#[cfg(test)]
+mod tests {
+    use model::RecordSource;
+
+    use super::*;
+
+    #[test]
+    fn missing_records_are_named_by_agent_and_second() {
+        let missing = |index, start| {
+            let of = RecordSource { agent: 2, thread: None };
+            MissingRecord { of, index, start: Nanos::from_secs(start) }
+        };
+        let text = missing_text(&[missing(3, 4)]);
+        assert_eq!(text, "load agent 2 has sent no record of interval 3, which began at 4.00 s");
+        let text = missing_text(&[missing(3, 4), missing(4, 5)]);
+        assert_eq!(
+            text,
+            "load agent 2 has sent no record of interval 3, which began at 4.00 s; 2 records are missing"
+        );
     }
 }

@@ -8,6 +8,7 @@ use crate::disk_use::DiskUse;
 use crate::error::FleetError;
 use crate::event::{Event, Observer};
 use crate::laboratory::Laboratory;
+use crate::load::LoadThreads;
 use crate::local::LocalLab;
 use crate::request::RunRequest;
 use crate::session::{Session, interrupted};
@@ -26,7 +27,9 @@ pub fn run<O: Observer + Send>(
     observer: &mut O,
     stop: &AtomicBool,
 ) -> Vec<Result<Ending, FleetError>> {
-    run_in(requests, observer, stop, LocalLab::start)
+    run_in(requests, observer, stop, |request, observer, stop| {
+        LocalLab::start(request, observer, stop, LoadThreads::new)
+    })
 }
 
 /// Does the same in laboratories that `start` makes, one for each run.

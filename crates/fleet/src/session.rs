@@ -2,7 +2,9 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use analysis::LoadPointResult;
 use analysis::find_max::{self, FindMax};
+use analysis::refinement::{self, AddedLoad};
 use model::{CheckMoment, Ending, LoadPoint, Plan, Workload};
 use runfile::Header;
 use units::wall;
@@ -12,7 +14,7 @@ use crate::counts::Counts;
 use crate::disk_use::DiskUse;
 use crate::error::{FleetError, INTERRUPTED};
 use crate::event::{Event, Observer};
-use crate::family::checked_things;
+use crate::family::profile;
 use crate::laboratory::Laboratory;
 use crate::order::{PointStep, SetupStep};
 use crate::record::{Record, Watched};
@@ -24,6 +26,8 @@ pub(crate) struct Session<L> {
     lab: L,
     /// The search that says which load point comes next, where the plan has one.
     search: Option<FindMax>,
+    /// The results so far, where the plan may be refined by them.
+    results: Vec<LoadPointResult>,
     n_begun: u32,
     record: Record,
     /// Whether the system under test is in its first state.
@@ -62,7 +66,7 @@ impl<L: Laboratory> Session<L> {
         lab.limits_in_force().iter().try_for_each(|limit| record.limit_in_force(limit))?;
         machines.iter().try_for_each(|machine| record.machine(machine))?;
         lab.remarks().iter().try_for_each(|remark| record.event(remark))?;
-        Ok(Session { lab, search, n_begun: 0, record, is_fresh: true })
+        Ok(Session { lab, search, results: Vec::new(), n_begun: 0, record, is_fresh: true })
     }
 
     /// Returns the files that users have on the disk of its server.
@@ -70,13 +74,22 @@ impl<L: Laboratory> Session<L> {
         self.lab.disk_use()
     }
 
-    /// Returns the load point that comes next; `None` if all were run, or the search is over.
+    /// Returns the load point that comes next; `None` if all were run and none is added, or the search is over.
     pub(crate) fn next_point(&self) -> Option<LoadPoint> {
         let plan = self.lab.plan();
-        match &self.search {
-            None => plan.load_points.get(self.n_begun as usize).copied(),
-            Some(search) => Some(LoadPoint { index: self.n_begun, load: find_max::next_load(search, plan)? }),
-        }
+        let load = match &self.search {
+            Some(search) => find_max::next_load(search, plan)?,
+            None => match plan.load_points.get(self.n_begun as usize) {
+                Some(planned) => planned.load,
+                None => self.added_load()?.load,
+            },
+        };
+        Some(LoadPoint { index: self.n_begun, load })
+    }
+
+    /// Returns the load that is added to those of the plan after the results so far; `None` if none is.
+    fn added_load(&self) -> Option<AddedLoad> {
+        refinement::next_load(self.lab.plan(), &self.results)
     }
 
     /// Runs the load point that comes next, with the steps before and after it in the order of the family. Returns
@@ -90,6 +103,9 @@ impl<L: Laboratory> Session<L> {
         observer: &mut O,
         stop: &AtomicBool,
     ) -> Result<bool, FleetError> {
+        if let Some(added) = self.added_load() {
+            observer.event(Event::Adding(added));
+        }
         let order = self.lab.order();
         for step in order.before {
             let done = set_up(&mut self.lab, *step, self.is_fresh, observer, stop);
@@ -124,10 +140,21 @@ impl<L: Laboratory> Session<L> {
         if let Some(status) = self.record.final_status(point.index, stop.load(Ordering::Relaxed)) {
             observer.event(Event::Status(&status));
         }
-        if let (Some(search), Some(result)) = (&mut self.search, self.record.result(point.index)) {
-            find_max::observe(search, self.lab.plan(), &result);
-        }
+        self.take_result(point.index);
         Ok(!stop.load(Ordering::Relaxed))
+    }
+
+    /// Passes the result of a load point to what decides the next ones, where it matters.
+    fn take_result(&mut self, index: u32) {
+        let plan = self.lab.plan();
+        if self.search.is_none() && plan.refinement.is_none() {
+            return;
+        }
+        let Some(result) = self.record.result(index) else { return };
+        match &mut self.search {
+            Some(search) => find_max::observe(search, plan, &result),
+            None => self.results.push(result),
+        }
     }
 
     /// Takes a step of a load point that has begun, with what the family has counted there so far.
@@ -202,7 +229,7 @@ fn set_up(
 
 /// Names the check of one operation of each kind.
 fn probe_text(workload: &Workload) -> String {
-    let things = checked_things(workload.family());
+    let things = profile(workload.family()).checked_things;
     match workload.web().map(|web| web.requests.len()) {
         Some(1) => "fetching the page once".to_owned(),
         Some(_) => "fetching a page of every kind once".to_owned(),

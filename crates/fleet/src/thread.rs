@@ -14,13 +14,13 @@ use observe::SchedStat;
 use tokio::sync::oneshot;
 use units::{Nanos, RealClock, thread_cpu};
 
-use crate::family::SetupError;
-use crate::watch::MonitorReading;
+use crate::reading::MonitorReading;
+use crate::setup_error::SetupError;
 
-/// A message of load threads or monitors to the controller.
+/// A message of load threads or monitors to the controller: plain data, of which records have a form of their own on the
+/// way between machines ([`runfile::wire`]).
 pub(crate) enum Message {
-    /// A record, and where it goes back to when it has been read.
-    Interval(Box<IntervalRecord>, Sender<IntervalRecord>),
+    Interval(Box<IntervalRecord>),
     Example(Example),
     /// A reading of a machine, by its number, and its time.
     Readings(u32, Nanos, MonitorReading),
@@ -136,21 +136,22 @@ fn probe() -> HealthProbe {
 /// The way by which a load thread hands over records, and emptied ones come back.
 pub(crate) struct Outbox {
     messages: Sender<Message>,
-    back: Sender<IntervalRecord>,
     returned: Receiver<IntervalRecord>,
 }
 
 impl Outbox {
-    pub(crate) fn new(messages: Sender<Message>) -> Outbox {
+    /// Makes the outbox of the next load thread, whose emptied records come back by `spares`.
+    pub(crate) fn new(messages: Sender<Message>, spares: &mut SpareRecords) -> Outbox {
         let (back, returned) = channel();
-        Outbox { messages, back, returned }
+        spares.0.push(back);
+        Outbox { messages, returned }
     }
 }
 
 impl Sink for Outbox {
     fn interval(&mut self, record: IntervalRecord) {
         // The controller listens until every thread has hung up.
-        let _ = self.messages.send(Message::Interval(Box::new(record), self.back.clone()));
+        let _ = self.messages.send(Message::Interval(Box::new(record)));
     }
 
     fn spare(&mut self) -> Option<IntervalRecord> {
@@ -159,5 +160,20 @@ impl Sink for Outbox {
 
     fn example(&mut self, example: Example) {
         let _ = self.messages.send(Message::Example(example));
+    }
+}
+
+/// The ways by which emptied records go back to the load threads of this process, by their indexes. Records from elsewhere
+/// go nowhere.
+#[derive(Debug, Default)]
+pub(crate) struct SpareRecords(pub(crate) Vec<Sender<IntervalRecord>>);
+
+impl SpareRecords {
+    /// Empties a record that was read, for the load thread that it came from to fill again.
+    pub(crate) fn give_back(&self, thread: Option<u32>, mut record: IntervalRecord) {
+        let Some(back) = thread.and_then(|thread| self.0.get(thread as usize)) else { return };
+        record.clear();
+        // A thread that has ended needs none.
+        let _ = back.send(record);
     }
 }

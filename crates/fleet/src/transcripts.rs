@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use drivers::Trust;
-use model::{CheckMoment, Ending, Load, Notes, Plan, Search, Secrets};
+use model::{AgentPlan, CheckMoment, Ending, IntervalRecord, Load, Notes, Plan, Refinement, Search, Secrets};
 use runfile::{Record, Run};
 use testkit::{closed_plan, phases};
 
@@ -254,6 +254,76 @@ fn servers_that_must_be_alone_rest_while_others_have_their_turns() {
     );
 }
 
+/// The server carries four users. By hand: √(1·10) = 3, with the rate of 3; then √(3·10) = 5, with that of 4.
+#[test]
+fn load_points_are_added_where_the_rate_stops_growing() {
+    let refinement = Some(Refinement { n_planned: 4, added_max: 2 });
+    let planned = closed_plan(7, &[1, 10, 20, 40], phases(1, 2));
+    check(
+        &[Plan { refinement, ..planned }],
+        None,
+        r#"
+        turn of run 0
+          start
+          warm
+          probe
+          watch
+          ready: a fake
+        turn of run 0
+          quiet
+          load point 0 at 1
+          prepare 0
+          go
+          collect: 4 intervals
+          judged
+        turn of run 0
+          quiet
+          reset
+          load point 1 at 10
+          prepare 1
+          go
+          collect: 4 intervals
+          judged
+        turn of run 0
+          quiet
+          reset
+          load point 2 at 20
+          prepare 2
+          go
+          collect: 4 intervals
+          judged
+        turn of run 0
+          quiet
+          reset
+          load point 3 at 40
+          prepare 3
+          go
+          collect: 4 intervals
+          judged
+        turn of run 0
+          adding 3 between 1 and 10
+          quiet
+          reset
+          load point 4 at 3
+          prepare 4
+          go
+          collect: 4 intervals
+          judged
+        turn of run 0
+          adding 5 between 3 and 10
+          quiet
+          reset
+          load point 5 at 5
+          prepare 5
+          go
+          collect: 4 intervals
+          judged
+          stop
+        run 0: Complete; file: load points and intervals [(0, 4), (1, 4), (2, 4), (3, 4), (4, 4), (5, 4)], Complete
+        "#,
+    );
+}
+
 #[test]
 fn a_search_goes_on_from_what_was_found() {
     let search = Some(Search { least: Load::Users(1), most: Load::Users(8) });
@@ -406,6 +476,80 @@ fn a_server_that_does_not_come_up_again_ends_its_run_with_what_was_recorded() {
           reset
           stop
         run 0: error: a fake ended unexpectedly: signal 9; file: load points and intervals [(0, 2)], Stopped("a fake ended unexpectedly: signal 9")
+        "#,
+    );
+}
+
+/// A second that is wrong is in no sum, and what was recorded before stays.
+#[test]
+fn a_contradictory_record_ends_its_run_with_an_error_that_names_the_load_thread() {
+    let two_threads = Plan { agents: vec![AgentPlan::only(2)], ..closed_plan(7, &[2], phases(0, 4)) };
+    check(
+        &[two_threads, plan(&[1])],
+        Some(Trouble::WrongRecords(0, |records| {
+            let of_last = |record: &&mut IntervalRecord| (record.index, record.thread) == (2, Some(1));
+            records.iter_mut().find(of_last).unwrap().flow.ok += 1;
+        })),
+        r#"
+        turn of run 0
+          start
+          warm
+          probe
+          watch
+          ready: a fake
+        turn of run 1
+          start
+          warm
+          probe
+          watch
+          ready: a fake
+        turn of run 0
+          quiet
+          load point 0 at 2
+          prepare 0
+          go
+          collect: asked to stop after 2 intervals
+          stop
+        turn of run 1
+          quiet
+          load point 0 at 1
+          prepare 0
+          go
+          collect: 2 intervals
+          judged
+          stop
+        run 0: error: load agent 0, load thread 1: the record of interval 2 of load point 0 contradicts itself: it has 101 operations in flight, and 102 in another count of them; file: load points and intervals [(0, 2)], Stopped("load agent 0, load thread 1: the record of interval 2 of load point 0 contradicts itself: it has 101 operations in flight, and 102 in another count of them")
+        run 1: Complete; file: load points and intervals [(0, 2)], Complete
+        "#,
+    );
+}
+
+/// The load point goes on, is not valid, and names who was missing from which second on.
+#[test]
+fn a_load_thread_that_falls_silent_is_named_with_the_second() {
+    let two_threads = Plan { agents: vec![AgentPlan::only(2)], ..closed_plan(7, &[2], phases(0, 8)) };
+    check(
+        &[two_threads],
+        Some(Trouble::WrongRecords(0, |records| {
+            records.retain(|record| record.thread == Some(0) || record.index == 0);
+        })),
+        r#"
+        turn of run 0
+          start
+          warm
+          probe
+          watch
+          ready: a fake
+        turn of run 0
+          quiet
+          load point 0 at 2
+          prepare 0
+          go
+          warning: load agent 0, load thread 1 has sent no record of interval 1, which began at 1.00 s; 7 records are missing
+          collect: 9 intervals
+          judged
+          stop
+        run 0: Complete; file: load points and intervals [(0, 9)], Complete, broken at 0: records complete
         "#,
     );
 }

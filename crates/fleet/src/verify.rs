@@ -8,7 +8,7 @@ use drivers::{CertificateProblem, HandshakeProblem};
 use model::{Family, Outcome};
 use thiserror::Error;
 
-use crate::family::{SetupError, checked_things};
+use crate::setup_error::SetupError;
 
 /// An object, or an answer to another operation, that the server does not serve as defined by the workload.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -117,12 +117,14 @@ pub enum VerifyError {
     Interrupted,
     /// It does not serve the workload.
     #[error(
-        "{n_wrong} of {n_objects} {} are not served as the benchmark defines them:{}",
-        checked_things(*family), lines(named)
+        "{n_wrong} of {n_objects} {things} are not served as the benchmark defines them:{}",
+        lines(named)
     )]
     Wrong {
         /// The family of the benchmark.
         family: Family,
+        /// The things that were checked, in the words of the family: `objects`.
+        things: &'static str,
         /// Number of wrong objects.
         n_wrong: usize,
         /// Number of objects checked.

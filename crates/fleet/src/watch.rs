@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::atomic::AtomicBool;
 
 use languages::{FOREIGN_CHARS_MAX, foreign_text, is_terminal_control, without_credentials};
-use model::{Machine, MachineRole, Reading};
+use model::{Machine, MachineRole};
 use observe::{
     LocalMachine, MonitorError, NetworkMachine, ProcessMeter, RemoteGroupSize, ResourceMonitor,
     ServiceStatus, THIS_MACHINE, WatchError, WatchedGroups, WatchedTargets, is_here,
@@ -14,6 +14,7 @@ use units::{Clock, Nanos, RealClock};
 
 use crate::error::FleetError;
 use crate::family::ResolvedTarget;
+use crate::reading::MonitorReading;
 use crate::request::Monitoring;
 use crate::wait::wait_until;
 
@@ -26,9 +27,6 @@ pub(crate) struct Watcher {
     pub(crate) machine: Machine,
     watch: Box<dyn ResourceMonitor>,
 }
-
-/// The values that were read, or the reason why there are none.
-pub(crate) type MonitorReading = Result<Vec<Reading>, MonitorError>;
 
 impl Watcher {
     fn new(name: &str, role: MachineRole, watch: Box<dyn ResourceMonitor>) -> Watcher {
@@ -222,9 +220,12 @@ fn here(
 
 #[cfg(test)]
 mod tests {
-    use model::Counter;
+    use std::os::unix::net::UnixListener;
+
+    use model::{Counter, Reading, Secrets};
 
     use super::*;
+    use crate::family::{ExternalDatabase, ExternalServer};
 
     /// Stands for an exporter that says what it likes.
     struct Hostile;
@@ -288,6 +289,35 @@ mod tests {
         };
         assert_eq!((reading(0), reading(FIRST_READINGS_MAX - 1)), (Ok(()), Ok(())));
         assert_eq!(reading(FIRST_READINGS_MAX), Err("no answer".to_owned()));
+    }
+
+    /// Reported: of `mysql://…?socket=PATH`, what listened on the database's port was watched, which is another server where
+    /// there are two.
+    #[test]
+    fn a_database_at_a_unix_socket_is_watched_at_its_socket() {
+        let folder = tempfile::tempdir().unwrap();
+        let mariadb = folder.path().join("mysqld.sock");
+        let postgresql = folder.path().join(".s.PGSQL.5433");
+        let _listeners = [&mariadb, &postgresql].map(|path| UnixListener::bind(path).unwrap());
+        let directory = folder.path().display();
+        for (path, text) in [
+            (&mariadb, format!("mysql://me@/shop?socket={}", mariadb.display())),
+            (&postgresql, format!("postgres://me@/shop?host={directory}&port=5433")),
+        ] {
+            let database: ExternalDatabase = text.parse().unwrap();
+            let resolved = |server: ExternalServer| {
+                let stop = AtomicBool::new(false);
+                ResolvedTarget::resolve(&server, Secrets::default(), RealClock::start(), &stop).unwrap()
+            };
+            let target = resolved(ExternalServer::Database(database.clone()));
+            assert_eq!((target.address(), target.socket()), (None, Some(path.as_path())));
+            let target = resolved(ExternalServer::Sql(database));
+            assert_eq!((target.address(), target.socket()), (None, Some(path.as_path())));
+            let mut targets = WatchedTargets::default();
+            targets.add_target_socket(target.socket().unwrap()).unwrap();
+            let path = path.canonicalize().unwrap();
+            assert_eq!(targets.loaded(), Some(&*format!("socket={}", path.display())));
+        }
     }
 
     #[test]

@@ -9,7 +9,7 @@ use fleet::{
     Event, ExternalServer, FleetError, INTERRUPTED, Monitoring, Observer, RunRequest, ServerChoice,
     VerifyError, run,
 };
-use model::{Ending, FileSet, IntervalRecord, Notes, Phase, Plan, Secrets};
+use model::{AgentPlan, Ending, FileSet, IntervalRecord, Notes, Phase, Plan, Secrets};
 use runfile::{ReadExtent, Record, Run};
 use servers::web::{WebOptions, WebServer};
 use testkit::{closed_plan, phases};
@@ -35,6 +35,7 @@ impl Observer for EventLog {
             Event::Readings { .. } => self.readings += 1,
             Event::Status(status) if status.is_over => self.order.push(format!("judged {}", status.index)),
             Event::Preparing(_)
+            | Event::Adding(_)
             | Event::Files { .. }
             | Event::Rows { .. }
             | Event::Status(_)
@@ -51,7 +52,7 @@ impl Observer for EventLog {
 
 /// One second at each load point, on two threads.
 fn plan(users: &[u32]) -> Plan {
-    Plan { load_threads: 2, ..closed_plan(7, users, phases(0, 1)) }
+    Plan { agents: vec![AgentPlan::only(2)], ..closed_plan(7, users, phases(0, 1)) }
 }
 
 fn serve(files: FileSet) -> (WebServer, Target) {

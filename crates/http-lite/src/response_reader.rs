@@ -31,7 +31,7 @@ pub enum ClientError {
     #[error("no complete response within {} ms", .0.as_millis())]
     Time(Duration),
     /// The connection ended before the head did.
-    #[error("it closed the connection before the response was complete")]
+    #[error("the server closed the connection before the response was complete")]
     Closed,
     /// The head is malformed or too long.
     #[error(transparent)]
@@ -46,7 +46,7 @@ pub enum ClientError {
     #[error(transparent)]
     Truncated(#[from] Truncated),
     /// The body is longer than allowed.
-    #[error("its page is longer than {0} bytes")]
+    #[error("the page exceeds {0} bytes")]
     BodyTooLong(usize),
 }
 
@@ -208,14 +208,17 @@ mod tests {
 
     #[test]
     fn incomplete_and_oversized_responses_are_errors() {
-        check("", Err("it closed the connection before the response was complete"));
-        check("HTTP/1.1 200 OK\r\nCont", Err("it closed the connection before the response was complete"));
+        check("", Err("the server closed the connection before the response was complete"));
+        check(
+            "HTTP/1.1 200 OK\r\nCont",
+            Err("the server closed the connection before the response was complete"),
+        );
         check(
             "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhe",
             Err("connection closed before the end of the body, 3 bytes missing"),
         );
         let long = format!("HTTP/1.0 200 OK\r\n\r\n{}", "x".repeat(101));
-        check(&long, Err("its page is longer than 100 bytes"));
+        check(&long, Err("the page exceeds 100 bytes"));
         assert!(read(b"SSH-2.0-OpenSSH_9.2\r\n\r\n", 1).is_err());
     }
 

@@ -3,8 +3,8 @@
 //! - [`reader`]: TOML, key by key, with all mistakes at once; [`Diagnostics`] shows them in the text
 //! - [`parse_time`], [`parse_bytes`], [`parse_load`], [`HttpUrl`]: values with units, lists of load levels, URLs
 //! - [`Named`], [`names!`]: the names of choices, one table for all languages
-//! - [`spec`]: one list of keys for a table's reader and its JSON Schema
-//! - [`schema`]: shared parts of the JSON Schemas
+//! - [`spec`]: kinds of values, and lists of keys, by which a table is read and described as JSON Schema
+//! - [`schema_text`]: JSON Schemas as texts
 //! - [`foreign_text`], [`escaped`]: text from others, safe for a terminal
 //! - [`without_credentials`]: text without the values of credentials
 //!
@@ -20,7 +20,7 @@ mod names;
 mod percent;
 mod quantity;
 pub mod reader;
-pub mod schema;
+mod schema;
 pub mod spec;
 
 pub use credentials::{
@@ -41,3 +41,4 @@ pub use percent::{
     UNRESERVED_MARKS, percent_decoded, percent_decoded_bytes, percent_encoded, push_percent_encoded,
 };
 pub use quantity::{QuantityError, parse_bytes, parse_time, parse_time_up_to, time_text};
+pub use schema::schema_text;

@@ -84,7 +84,7 @@ fn parse(text: &str, number: impl Fn(&str) -> Result<f64, String>) -> Result<Vec
             }
             if levels.len() == LOAD_POINTS_MAX {
                 let message = format!("more than {LOAD_POINTS_MAX} load points");
-                return Err(piece.error(message, "take a larger step, or fewer levels"));
+                return Err(piece.error(message, "use a larger step, or fewer levels"));
             }
             levels.push(level);
         }

@@ -7,7 +7,7 @@ use crate::{Catalog, RateTime, Score, Words};
 
 names! {
     /// The headline figure of a benchmark.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
     pub enum Headline {
         /// Connections per second, with the number of clients and the mean response time.
         ConnectionRate = "connection-rate",

@@ -3,12 +3,14 @@
 //! Everything here is a value or a pure function: no input, no output, no clock.
 
 mod address;
+mod agent;
 mod catalog;
 mod check;
 mod content;
 mod counter;
 mod definition;
 mod disk_share;
+mod family;
 mod field;
 mod generated_text;
 mod headline;
@@ -17,6 +19,7 @@ mod load;
 mod make_plan;
 mod merge;
 mod notes;
+mod notice;
 mod operation;
 mod overrides;
 mod partition;
@@ -26,10 +29,9 @@ mod price_list;
 mod record;
 mod resource;
 mod schedule;
-mod score;
 mod secret;
+mod secrets;
 mod setting;
-mod sizing;
 mod testbed;
 mod user;
 mod with_serde;
@@ -38,53 +40,56 @@ mod words;
 mod workload;
 
 pub use address::{AddressKind, ForbiddenObserver, check_observer};
+pub use agent::{AgentFault, AgentPlan, check_agents};
 pub use catalog::{
-    Catalog, CatalogFault, ExpectedMeasure, InputBand, InputCount, Measure, MeasureUnit, OperationKind,
-    PauseKind, PauseStart, export_key,
+    Catalog, CatalogFault, ExpectedMeasure, InputBand, InputCount, MEASURES_MAX, Measure, MeasureUnit,
+    OperationKind, PauseKind, PauseStart, RateTime, Score, SizingRule, Think, export_key,
 };
 pub use check::{CONNECTIONS_LOST, CheckMoment, ConsistencyCheck, NamedCount, REPLIES_OF, STREAMS_REFUSED};
 pub use content::{CHUNK_BYTES, Content};
 pub use counter::{Counter, CounterKind, CounterUnit};
 pub use definition::{
-    DEFINITION_FORMAT, DataDefinition, DataFormat, Definition, Family, FilelistSource, Levels,
-    LoadDefinition, LoadUnit, OpenLoopDefinition, QuickDefinition, SqlDefinition, WebDefinition,
-    WorkloadDefinition, WorkloadSource, definition_schema, header_name_fault,
+    DEFINITION_FORMAT, DataDefinition, DataFormat, Definition, FilelistSource, Levels, LoadDefinition,
+    LoadUnit, OpenLoopDefinition, QuickDefinition, SqlDefinition, WebDefinition, WorkloadDefinition,
+    WorkloadSource, definition_schema, header_name_fault,
 };
 pub use disk_share::{DiskShare, DiskShareError};
+pub use family::Family;
 pub use field::{Field, Privacy};
 pub use generated_text::{GENERATED_MARKUP, GeneratedText};
 pub use headline::Headline;
 pub use limit::{
     Limit, LimitComparison, LimitError, LimitMetric, LimitUnit, PercentileRank, limits_text, parse_limits,
 };
-pub use load::{Arrivals, Load, LoadPoint};
+pub use load::{Arrivals, Load, LoadPoint, POISSON_LANES};
 pub use make_plan::{Problem, make_plan};
+pub use merge::{MergeError, MergeFault};
 pub use notes::{NOTES_FORMAT, Notes, notes_schema};
-pub use operation::{CODES_MAX, Kinded, MEASURES_MAX, MeasuredValues, Outcome, Reply, WebRequest};
+pub use notice::{NoticeKind, NoticeTotals, UserNotice};
+pub use operation::{CODES_MAX, Kinded, MeasuredValues, Outcome, Reply, SLOTS_MAX, WebRequest};
 pub use overrides::{DEFAULT_SEED, Overrides};
 pub use partition::{Assignment, partition};
 pub use phase::{Phase, Phases};
 pub use plan::{
     AcceleratorPlan, BenchmarkId, CertificateCheck, CpuQuota, Gateway, GatewayKind, LimitInForce,
-    Modification, PLAN_FORMAT, Plan, Rules, Search, ServerLimit, SutPlan,
+    Modification, PLAN_FORMAT, Plan, Refinement, Rules, Search, ServerLimit, SutPlan,
 };
 pub use price_list::{
     Discount, Maintenance, PRICE_LIST_FORMAT, Price, PriceItem, PriceKind, PriceList, Term, TermUnit,
     price_list_schema,
 };
 pub use record::{
-    Detail, DetailRecord, Ending, Example, FailureCodes, Flow, Health, IntervalRecord, KindTotals, SutUse,
-    UnitTotals,
+    Detail, DetailRecord, Ending, Example, FailureCodes, Flow, Health, IntervalRecord, KindTotals,
+    RecordSource, SutUse, UnitTotals,
 };
 pub use resource::{Machine, MachineRole, Reading, ResourceRecord, Series};
-pub use schedule::{POISSON_LANES, POISSON_USERS_MAX, Schedule, SliceSchedule};
-pub use score::{RateTime, Score};
-pub use secret::{MissingSecret, PlacedSecret, RequestPart, Secret, SecretSource, Secrets};
+pub use schedule::{POISSON_USERS_MAX, Schedule, SliceSchedule};
+pub use secret::{PlacedSecret, RequestPart, Secret, SecretSource};
+pub use secrets::{MissingSecret, Secrets};
 pub use setting::{
     ChosenSetting, Configuration, DefinitionKey, Setting, SettingChoice, SettingError, SettingKind,
     SettingValue,
 };
-pub use sizing::SizingRule;
 pub use testbed::{Fact, FactSection, FactState, LOAD_MACHINE, RUN_VALUES, Testbed};
 pub use user::{Answer, Mix, Step, User};
 pub use words::{Noun, Words, capitalized};
@@ -97,7 +102,7 @@ pub use workload::{
     OrderEntryWorkload, OrderMix, OrderPacing, OrderRequest, OrderSql, Page, Parameter, ParameterError,
     PathPattern, PathPatternError, PathValue, Pick, PickError, REDIRECTS_MAX, Redirects, ReplyBody, Request,
     RowCount, RowPick, RowsEnd, STREAMS_MAX, Sampler, SessionValue, SetFile, SqlRequest, SqlStatement,
-    SqlTransaction, SqlWorkload, TemplatePiece, Think, Tls, UserPage, ValueSampler, WebProtocol, WebWorkload,
+    SqlTransaction, SqlWorkload, TemplatePiece, Tls, UserPage, ValueSampler, WebProtocol, WebWorkload,
     Workload, app_measure, compile_regex, file_path_fault, is_json_pointer, order_measure, sql_measure,
     template_pieces, web_measure,
 };

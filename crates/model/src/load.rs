@@ -6,7 +6,12 @@ use std::num::NonZeroU16;
 use languages::names;
 use serde::{Deserialize, Serialize};
 
-use crate::{Noun, POISSON_LANES};
+use crate::Noun;
+
+/// Number of lanes of Poisson arrivals: the most load threads that can share a schedule.
+///
+/// Lanes make slices of nearly equal rates for a few dozen threads, and their state (16 KB) stays in a core's cache.
+pub const POISSON_LANES: NonZeroU16 = NonZeroU16::new(256).expect("not zero");
 
 /// One level of offered load.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -37,7 +42,7 @@ pub enum Load {
 
 names! {
     /// The distribution of the due times of an open loop.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
     pub enum Arrivals {
         /// At equal distances.
         Constant = "constant",

@@ -4,11 +4,10 @@
 //! the load, `[other]` has names of the operator's choice. A note never replaces a fact that was found; `withhold`
 //! names fields whose values are not disclosed.
 
-use languages::reader::{TomlTable, ValueError, line, list, read_toml, whole_u32};
+use languages::reader::{TomlTable, ValueError, read_toml, toml_schema};
+use languages::spec::{ValueSpec, line, whole_u32};
 use languages::{Diagnostics, nearest};
-use schemars::Schema;
-use serde_json::{Map, Value, json};
-use toml::de::DeValue;
+use serde_json::{Value, json};
 
 use crate::Field;
 use crate::testbed::{Fact, FactSection, FactState, LOAD_MACHINE};
@@ -79,15 +78,20 @@ fn add(section: &mut FactSection, note: Fact) {
 }
 
 fn read_notes(mut top: TomlTable) -> Option<Notes> {
-    let format = top.required("format", whole_u32(NOTES_FORMAT..=NOTES_FORMAT));
-    let withheld = Withheld::of(&top.optional("withhold", list(field)).unwrap_or_default());
+    top.describe("Notes", "What an operator says about a testbed, for the disclosure.");
+    let format =
+        top.required("format", "The version of this form: 1.", whole_u32(NOTES_FORMAT..=NOTES_FORMAT));
+    let fields = field().non_empty_list();
+    let withheld = top.optional("withhold", "Fields that are found and not disclosed.", fields);
+    let withheld = Withheld::of(&withheld.unwrap_or_default());
     let mut notes = read_groups(&mut top, "", |_| true);
-    if let Some(mut load) = top.optional_table("load") {
+    let about_load = "A machine that made the load and did not run the server.";
+    if let Some(mut load) = top.optional_table("load", about_load) {
         notes.extend(read_groups(&mut load, LOAD_MACHINE, Field::is_of_machine));
         load.finish();
     }
-    if let Some(mut other) = top.optional_table("other") {
-        let others = other.named(|_, value| line(value)).into_iter();
+    if let Some(mut other) = top.optional_table("other", "Anything else, under names of your choice.") {
+        let others = other.named(note()).into_iter();
         notes.extend(others.map(|(name, value)| Note { section: OTHER.to_owned(), name, value }));
         other.finish();
     }
@@ -95,17 +99,28 @@ fn read_notes(mut top: TomlTable) -> Option<Notes> {
     format.map(|_| Notes { notes, withheld })
 }
 
-/// Reads the id of a field.
-fn field(value: &DeValue) -> Result<&'static Field, ValueError> {
-    let written = line(value)?;
-    Field::of(&written).ok_or_else(|| {
-        let error =
-            ValueError::new(format!("expected fields such as `system.command-line`, found `{written}`"));
-        match candidates(&written).as_slice() {
-            [] => error.hint("a field is written as a table and a key of these notes, with a dot between"),
-            ids => error.hint(format!("did you mean {}?", ids.join(" or "))),
-        }
-    })
+/// Notes on a field.
+fn note() -> ValueSpec<String> {
+    line().named("Line", "One line of text.")
+}
+
+/// Fields, by their ids.
+fn field() -> ValueSpec<&'static Field> {
+    let ids = || json!({ "enum": Field::all().map(|field| field.id).collect::<Vec<&str>>() });
+    let read = |written: String| {
+        Field::of(&written).ok_or_else(|| {
+            let error =
+                ValueError::new(format!("expected fields such as `system.command-line`, found `{written}`"));
+            match candidates(&written).as_slice() {
+                [] => {
+                    error.hint("a field is written as a table and a key of these notes, with a dot between")
+                }
+                ids => error.hint(format!("did you mean {}?", ids.join(" or "))),
+            }
+        })
+    };
+    let line = line();
+    ValueSpec::new(ids, move |value| line.read(value).and_then(read))
 }
 
 /// Returns the fields that a mistyped id may mean: those with this name in reports, or with a similar id.
@@ -123,51 +138,17 @@ fn candidates(written: &str) -> Vec<String> {
 fn read_groups(table: &mut TomlTable, before_title: &str, is_here: fn(&str) -> bool) -> Vec<Note> {
     let mut notes = Vec::new();
     for (group, title) in Field::groups().iter().filter(|(group, _)| is_here(group)) {
-        let Some(mut keys) = table.optional_table(group) else { continue };
+        let Some(mut keys) = table.optional_table(group, title) else { continue };
+        // The same for both machines.
+        keys.describe(group, title);
         for field in Field::all().filter(|field| field.path().0 == *group) {
-            let value = keys.optional(field.path().1, line);
+            let value = keys.optional(field.path().1, &about(field), note());
             let section = format!("{before_title}{title}");
             notes.extend(value.map(|value| Note { section, name: field.name_of(None), value }));
         }
         keys.finish();
     }
     notes
-}
-
-/// Returns the JSON Schema (2020-12) of notes.
-pub fn notes_schema() -> Schema {
-    let mut properties: Map<String, Value> = Field::groups().iter().map(group_schema).collect();
-    let of_machine = Field::groups().iter().filter(|(group, _)| Field::is_of_machine(group));
-    let same =
-        of_machine.map(|(group, _)| (group.to_string(), json!({ "$ref": format!("#/properties/{group}") })));
-    let about_load = "A machine that made the load and did not run the server.";
-    properties.insert("load".to_owned(), table_schema(about_load, same.collect()));
-    let about_other = "Anything else, under names of your choice.";
-    let line = json!({ "$ref": "#/$defs/Line" });
-    let other = json!({ "description": about_other, "type": "object", "additionalProperties": line });
-    properties.insert("other".to_owned(), other);
-    let ids: Vec<&str> = Field::all().map(|field| field.id).collect();
-    let about_withhold = "Fields that are found and not disclosed.";
-    let items = json!({ "enum": ids });
-    let withhold = json!({ "description": about_withhold, "type": "array", "minItems": 1, "items": items });
-    properties.insert("withhold".to_owned(), withhold);
-    let about_format = "The version of this form: 1.";
-    properties.insert("format".to_owned(), json!({ "description": about_format, "const": NOTES_FORMAT }));
-    let mut schema = table_schema("What an operator says about a testbed, for the disclosure.", properties);
-    schema["$schema"] = "https://json-schema.org/draft/2020-12/schema".into();
-    schema["title"] = "Plimsoll notes".into();
-    schema["required"] = json!(["format"]);
-    schema["$defs"] = json!({ "Line": { "type": "string", "minLength": 1, "maxLength": 500 } });
-    Schema::try_from(schema).expect("an object is a schema")
-}
-
-fn group_schema((group, title): &(&str, &str)) -> (String, Value) {
-    let fields = Field::all().filter(|field| field.path().0 == *group);
-    let key = |field: &Field| {
-        let line = json!({ "description": about(field), "$ref": "#/$defs/Line" });
-        (field.path().1.to_owned(), line)
-    };
-    ((*group).to_owned(), table_schema(title, fields.map(key).collect()))
 }
 
 fn about(field: &Field) -> String {
@@ -177,14 +158,15 @@ fn about(field: &Field) -> String {
     }
 }
 
-fn table_schema(about: &str, properties: Map<String, Value>) -> Value {
-    json!({ "description": about, "type": "object", "properties": properties, "additionalProperties": false })
+/// Returns the JSON Schema (2020-12) of notes.
+pub fn notes_schema() -> Value {
+    toml_schema("Plimsoll notes", read_notes)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use testkit::is_published;
+    use testkit::{is_published, keys_named, keys_read, schema_faults};
 
     fn mistakes(text: &str) -> String {
         Notes::parse("notes.toml", text).unwrap_err().to_string()
@@ -308,29 +290,43 @@ mod tests {
     /// Goal: notes can contain every field, for both machines; the schema names the same keys as are read.
     #[test]
     fn notes_can_contain_every_field_and_the_schema_names_it() {
-        let schema = notes_schema().to_value();
-        let mut text = String::from("format = 1\n");
+        let mut text = String::from("format = 1\nwithhold = [\"system.init\"]\nother.x = \"x\"\n");
         for field in Field::all() {
             let (group, key) = field.path();
             text += &format!("{group}.{key} = \"x\"\n");
-            let named = &schema["properties"][group]["properties"][key];
-            assert!(named["description"].as_str().is_some_and(|about| !about.is_empty()), "{}", field.id);
             if Field::is_of_machine(group) {
                 text += &format!("load.{group}.{key} = \"x\"\n");
-                let same = &schema["properties"]["load"]["properties"][group]["$ref"];
-                assert_eq!(same, format!("#/properties/{group}").as_str());
             }
         }
         let notes = Notes::parse("notes.toml", &text).unwrap();
         let n_machine = Field::all().filter(|field| Field::is_of_machine(field.path().0)).count();
-        assert_eq!(notes.notes.len(), Field::all().count() + n_machine);
-        assert!(schema["properties"]["load"]["properties"]["test"].is_null());
-        let n_keys = schema["properties"].as_object().unwrap().len();
-        assert_eq!(n_keys, Field::groups().len() + 4, "format, load, other, withhold");
+        assert_eq!(notes.notes.len(), Field::all().count() + n_machine + 1);
+        assert_eq!(keys_read(&[&text], &["/other"]), keys_named(notes_schema()));
+        let schema = notes_schema();
         assert_eq!(
             schema["properties"]["withhold"]["items"]["enum"].as_array().unwrap().len(),
             Field::all().count()
         );
+    }
+
+    #[test]
+    fn the_schema_refuses_what_the_program_refuses() {
+        let faults = |text: &str| schema_faults(&notes_schema(), &toml::from_str::<Value>(text).unwrap());
+        assert_eq!(faults("format = 1\n[load.processor]\nmodel = \"x\"\n"), [""; 0]);
+        for text in [
+            "[machine]\n",
+            "format = 2\n",
+            "format = 1\nwithhold = []\n",
+            "format = 1\nwithhold = [\"sytem.init\"]\n",
+            "format = 1\n[machine]\nvendro = \"Dell\"\n",
+            "format = 1\n[machine]\nmodel = 730\n",
+            "format = 1\n[machine]\nmodel = \"\"\n",
+            "format = 1\n[load.price]\ntotal = \"1\"\n",
+            "format = 1\n[other]\nday = 5\n",
+        ] {
+            assert!(!faults(text).is_empty(), "{text}");
+            assert!(Notes::parse("notes.toml", text).is_err(), "{text}");
+        }
     }
 
     #[test]

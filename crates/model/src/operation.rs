@@ -37,7 +37,10 @@ impl Kinded for WebRequest {
     }
 }
 
-/// The outcome of an operation.
+/// The outcome of an operation, in terms of any protocol. The protocol's own code stands beside it ([`Reply::code`]), so that
+/// a family needs no outcomes of its own.
+///
+/// Their numbers are stored, and stay below 32.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[repr(u8)]
@@ -88,20 +91,26 @@ pub enum Outcome {
     Busy = 21,
     /// The server closed the session in place of a reply.
     SessionLost = 22,
-    /// The reply has a checksum that is not that of its content.
-    WrongChecksum = 23,
-    /// The reply contradicts itself or what was measured here.
+    /// The server understood the operation and does not allow it.
+    Denied = 23,
+    /// The reply contradicts itself, as with a checksum that is not that of its content, or what was measured here.
     Inconsistent = 24,
     /// The peer had ended a kept connection, or ended it in place of a reply, and the request may not be made again on
     /// another one, because it is not idempotent (RFC 9110 section 9.2.2).
     ConnectionLost = 25,
     /// The server answered the end of a transaction, and its answer says that nothing was committed.
     NotCommitted = 26,
+    /// Somebody else has, or has changed, what the operation is about: it can be begun again.
+    Conflict = 27,
+    /// What the operation is about does not exist any more.
+    Gone = 28,
+    /// The server has no room for what the operation would add: a quota, a disk or a mailbox is full.
+    Full = 29,
 }
 
 impl Outcome {
     /// All outcomes, in the order of their numbers.
-    pub const ALL: [Outcome; 27] = [
+    pub const ALL: [Outcome; 30] = [
         Outcome::Ok,
         Outcome::Refused,
         Outcome::Reset,
@@ -125,10 +134,13 @@ impl Outcome {
         Outcome::WrongRedirect,
         Outcome::Busy,
         Outcome::SessionLost,
-        Outcome::WrongChecksum,
+        Outcome::Denied,
         Outcome::Inconsistent,
         Outcome::ConnectionLost,
         Outcome::NotCommitted,
+        Outcome::Conflict,
+        Outcome::Gone,
+        Outcome::Full,
     ];
 
     /// Returns the outcome with a number, as stored in run files; `None` if there is none.
@@ -162,10 +174,13 @@ impl Outcome {
             Outcome::WrongRedirect => "wrong redirect",
             Outcome::Busy => "busy",
             Outcome::SessionLost => "session lost",
-            Outcome::WrongChecksum => "wrong checksum",
+            Outcome::Denied => "denied",
             Outcome::Inconsistent => "inconsistent",
             Outcome::ConnectionLost => "connection lost",
             Outcome::NotCommitted => "not committed",
+            Outcome::Conflict => "conflict",
+            Outcome::Gone => "gone",
+            Outcome::Full => "full",
         }
     }
 
@@ -178,40 +193,41 @@ impl Outcome {
 /// The greatest number of different protocol codes that are counted for one kind of operation.
 pub const CODES_MAX: usize = 256;
 
-/// The greatest number of measures of an operation.
-pub const MEASURES_MAX: usize = 10;
+/// The greatest number of measures of an operation: the slots of [`MeasuredValues`].
+pub const SLOTS_MAX: usize = 8;
 
-/// The values of an operation's measures, by the indexes that the measures have in the catalog.
+/// The values of an operation's measures, by slots: slot i has measure i of those of the operation's kind
+/// ([`crate::OperationKind::measures`]).
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 pub struct MeasuredValues {
-    /// A bit per measure that was taken, lowest first.
-    taken: u16,
-    values: [u64; MEASURES_MAX],
+    /// A bit per slot that was taken, lowest first.
+    taken: u8,
+    values: [u64; SLOTS_MAX],
 }
 
 impl MeasuredValues {
-    /// Sets the value of a measure, of [`MEASURES_MAX`] at most.
+    /// Sets the value of a slot, below [`SLOTS_MAX`].
     #[inline]
-    pub fn set(&mut self, measure: usize, value: u64) {
-        self.values[measure] = value;
-        self.taken |= 1 << measure;
+    pub fn set(&mut self, slot: usize, value: u64) {
+        self.values[slot] = value;
+        self.taken |= 1 << slot;
     }
 
-    /// Returns the value of a measure; `None` if the operation has none.
-    pub fn get(&self, measure: usize) -> Option<u64> {
-        let is_taken = measure < MEASURES_MAX && self.taken & 1 << measure != 0;
-        is_taken.then(|| self.values[measure])
+    /// Returns the value of a slot; `None` if the operation has none.
+    pub fn get(&self, slot: usize) -> Option<u64> {
+        let is_taken = slot < SLOTS_MAX && self.taken & 1 << slot != 0;
+        is_taken.then(|| self.values[slot])
     }
 
-    /// Returns the measures that were taken, in order, with their values.
+    /// Returns the slots that were taken, in order, with their values.
     #[inline]
     pub fn iter(self) -> impl Iterator<Item = (usize, u64)> {
         let mut left = self.taken;
         std::iter::from_fn(move || {
-            let measure = left.trailing_zeros() as usize;
-            // The lowest bit is taken out; without any bit, `measure` is the width of the set.
+            let slot = left.trailing_zeros() as usize;
+            // The lowest bit is taken out; without any bit, `slot` is the width of the set.
             left &= left.wrapping_sub(1);
-            self.values.get(measure).map(|value| (measure, *value))
+            self.values.get(slot).map(|value| (slot, *value))
         })
     }
 }
@@ -245,15 +261,26 @@ pub struct Reply {
 mod tests {
     use super::*;
 
+    /// The numbers are those of run files; two of 32 are left for families to come.
+    #[test]
+    fn outcomes_have_the_numbers_of_their_places_and_names_of_their_own() {
+        let numbers = Outcome::ALL.map(|outcome| outcome as u8);
+        assert!(numbers.iter().copied().eq(0..30), "{numbers:?}");
+        assert_eq!(numbers.map(Outcome::from_number), Outcome::ALL.map(Some));
+        assert_eq!(Outcome::from_number(30), None);
+        let names: std::collections::BTreeSet<_> = Outcome::ALL.map(Outcome::name).into();
+        assert_eq!(names.len(), Outcome::ALL.len());
+    }
+
     #[test]
     fn measures_are_returned_in_order_with_their_values() {
         let mut measured = MeasuredValues::default();
         assert_eq!((measured.iter().count(), measured.get(0)), (0, None));
-        measured.set(MEASURES_MAX - 1, 70);
+        measured.set(SLOTS_MAX - 1, 70);
         measured.set(0, 5);
         measured.set(3, 0);
         measured.set(0, 6);
-        assert_eq!(measured.iter().collect::<Vec<_>>(), [(0, 6), (3, 0), (MEASURES_MAX - 1, 70)]);
-        assert_eq!((measured.get(3), measured.get(4), measured.get(MEASURES_MAX)), (Some(0), None, None));
+        assert_eq!(measured.iter().collect::<Vec<_>>(), [(0, 6), (3, 0), (SLOTS_MAX - 1, 70)]);
+        assert_eq!((measured.get(3), measured.get(4), measured.get(SLOTS_MAX)), (Some(0), None, None));
     }
 }

@@ -22,6 +22,9 @@ pub struct Overrides {
     pub max_load: Option<f64>,
     /// Whether the run searches for the highest load instead of running given load points.
     pub find_max: bool,
+    /// Whether the run adds load points where the rate stops growing in a gap between two of the definition's own loads
+    /// ([`crate::Refinement`]). It adds none to loads that are given here, to those of a short form, and to a search.
+    pub refine: bool,
     /// The limits of an acceptable result.
     pub limits: Vec<Limit>,
     /// Open loop: the distribution of due times.
@@ -61,6 +64,7 @@ impl Overrides {
             rates: None,
             max_load: None,
             find_max: false,
+            refine: false,
             limits: Vec::new(),
             arrivals: None,
             in_flight_max: None,

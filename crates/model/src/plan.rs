@@ -8,11 +8,12 @@ use serde::{Deserialize, Serialize};
 use units::Nanos;
 
 use crate::{
-    Catalog, DatabaseMode, DiskShare, FileSet, Limit, Load, LoadPoint, Phases, Schedule, Workload, with_serde,
+    AgentPlan, Catalog, DatabaseMode, DiskShare, FileSet, Limit, Load, LoadPoint, Phases, Schedule, Workload,
+    with_serde,
 };
 
 /// The version of the stored form of [`Plan`].
-pub const PLAN_FORMAT: u32 = 3;
+pub const PLAN_FORMAT: u32 = 4;
 
 /// The plan of a run, with everything the run needs to know. A plan that exists is valid.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -32,10 +33,13 @@ pub struct Plan {
     #[serde(rename = "time_limit_ns", with = "with_serde::nanos")]
     pub time_limit: Nanos,
     /// The load points in the order in which they are run; indexes 0, 1, 2… Not empty, but for a search that has not
-    /// begun: it adds them one by one.
+    /// begun: it adds them one by one. Those that a refinement adds follow the planned ones.
     pub load_points: Vec<LoadPoint>,
     /// The search that replaces given load points.
     pub search: Option<Search>,
+    /// The load points that the run may add to the planned ones; `None` for none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub refinement: Option<Refinement>,
     /// The limits of an acceptable result, given by the user.
     pub limits: Vec<Limit>,
     /// The phases of every load point.
@@ -46,10 +50,8 @@ pub struct Plan {
     pub modifications: Vec<Modification>,
     /// The system under test, as specified.
     pub sut: SutPlan,
-    /// CPUs that load threads are pinned to, one thread each; empty: one thread per CPU that is left, not pinned.
-    pub load_cpus: Vec<u32>,
-    /// The number of load threads; at least 1.
-    pub load_threads: u32,
+    /// The load agents; their shares follow each other from 0 without a gap. Not empty; one, in this process, so far.
+    pub agents: Vec<AgentPlan>,
     /// Number of independent processes of which Poisson arrivals are the sum: [`crate::POISSON_LANES`], or one for each
     /// user where users have state. 1 in plans without Poisson arrivals, which do not store it.
     #[serde(default = "single_lane", skip_serializing_if = "is_single_lane")]
@@ -76,7 +78,61 @@ pub struct Search {
     pub most: Load,
 }
 
+/// The load points that a run may add where its rate stops growing within a gap between two loads: one after the other
+/// halves the gap, as long as the others (the rule is `analysis::refinement`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Refinement {
+    /// Number of load points that were planned; those that follow were added.
+    pub n_planned: u32,
+    /// The most load points that are added; at least 1.
+    pub added_max: u32,
+}
+
+impl Refinement {
+    /// The most load points that a run adds, and the most for each planned one: a run takes at most half as long again.
+    const ADDED_MAX: u32 = 2;
+    const PLANNED_FOR_ONE: u32 = 2;
+
+    /// Returns the refinement of so many planned load points; `None` for fewer than two, between which there is no gap.
+    pub(crate) fn of(n_planned: usize) -> Option<Refinement> {
+        let n_planned = u32::try_from(n_planned).ok()?;
+        let added_max = (n_planned / Refinement::PLANNED_FOR_ONE).min(Refinement::ADDED_MAX);
+        (0 < added_max).then_some(Refinement { n_planned, added_max })
+    }
+}
+
 impl Plan {
+    /// Returns the load points that were planned, without those that the run has added; of a search none.
+    pub fn planned(&self) -> &[LoadPoint] {
+        match (self.search, self.refinement) {
+            (Some(_), _) => &[],
+            (None, Some(refinement)) => {
+                &self.load_points[..self.load_points.len().min(refinement.n_planned as usize)]
+            }
+            (None, None) => &self.load_points,
+        }
+    }
+
+    /// Returns the largest number of load points that the run can have; `None` if it is not known, as of a search.
+    pub fn n_points_max(&self) -> Option<usize> {
+        let added = self.refinement.map_or(0, |refinement| refinement.added_max as usize);
+        self.search.is_none().then(|| self.planned().len() + added)
+    }
+
+    /// Adds a load point that the run has begun, if a search or a refinement may add it. One that is known already changes
+    /// nothing.
+    pub fn add_load_point(&mut self, point: LoadPoint) {
+        let may_add = match (self.search, self.n_points_max()) {
+            (Some(_), _) => true,
+            (None, Some(n_max)) => self.refinement.is_some() && (point.index as usize) < n_max,
+            (None, None) => false,
+        };
+        if may_add && self.load_points.iter().all(|known| known.index != point.index) {
+            self.load_points.push(point);
+        }
+    }
+
     /// Returns the highest load that may be run; `None` if there is none.
     pub fn load_max(&self) -> Option<Load> {
         self.loads().max_by(|one, other| one.level().total_cmp(&other.level()))
@@ -110,13 +166,25 @@ impl Plan {
             Workload::OrderEntry(orders) => {
                 orders.database == DatabaseMode::Embedded || self.sut.name == "built-in"
             }
-            _ => false,
+            Workload::Web(_) | Workload::App(_) | Workload::Sql(_) => false,
+            #[cfg(feature = "echo")]
+            Workload::Echo(_) => false,
         }
+    }
+
+    /// Returns the number of load threads of all agents, which is the number of shares of a load point.
+    pub fn load_threads(&self) -> u32 {
+        self.agents.iter().fold(0, |sum, agent| sum.saturating_add(agent.threads))
+    }
+
+    /// Returns the CPUs of this machine that load threads are pinned to, one thread each; empty if they are not pinned.
+    pub fn load_cpus(&self) -> &[u32] {
+        self.agents.first().map(|agent| agent.cpus.as_slice()).unwrap_or_default()
     }
 
     /// Returns whether all load threads run on CPUs that the SUT was given.
     pub fn load_is_on_sut_cpus(&self) -> bool {
-        !self.load_cpus.is_empty() && self.load_cpus.iter().all(|cpu| self.sut.cpus.contains(cpu))
+        !self.load_cpus().is_empty() && self.load_cpus().iter().all(|cpu| self.sut.cpus.contains(cpu))
     }
 
     /// Removes values that look like credentials and are not disclosed on purpose.
@@ -328,9 +396,7 @@ pub struct Gateway {
 
 names! {
     /// An interface between a web server and the programs that generate pages.
-    #[derive(
-        Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, schemars::JsonSchema,
-    )]
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
     pub enum GatewayKind {
         /// A process per request.
         Cgi = "cgi",

@@ -2,11 +2,12 @@
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
+use std::fmt;
 
 use stats::{Histogram, Moments};
 use units::Nanos;
 
-use crate::{CODES_MAX, Outcome, Phase};
+use crate::{CODES_MAX, NoticeTotals, Outcome, Phase};
 
 /// The record of one interval (a second, or less where a phase ends) of one load point on one load thread, or on all
 /// of a load agent.
@@ -36,6 +37,11 @@ pub struct IntervalRecord {
     pub units: Vec<UnitTotals>,
     /// Per kind of pause, the times of those that began, as drawn, in ns.
     pub pauses: Vec<Moments>,
+    /// Per measure of user scope.
+    pub notices: Vec<NoticeTotals>,
+    /// Successful operations of the steady phase, a value per client: a user of a closed loop, or one with state. In the last
+    /// interval of the phase, if that was not cut short; else of no values.
+    pub clients: Moments,
     /// Response time (done − due) of successful operations of all kinds: the sum of the kinds' histograms.
     pub response: Histogram,
     /// Service time (done − sent) of successful operations. Empty where every operation was sent when due
@@ -49,6 +55,15 @@ pub struct IntervalRecord {
     pub sut: Option<SutUse>,
     /// The bulky part of the record; `None` where it is elsewhere, as in run files.
     pub detail: Option<Detail>,
+}
+
+/// The load thread, or the load agent as a whole, that a record comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct RecordSource {
+    /// Index of the load agent.
+    pub agent: u32,
+    /// Index of the agent's load thread; `None`: all of them.
+    pub thread: Option<u32>,
 }
 
 /// The flow of operations in an interval: counts of those started, ended and waiting.
@@ -177,6 +192,8 @@ pub struct Detail {
     pub spreads: Vec<Histogram>,
     /// The times of pauses as drawn, per kind of pause.
     pub pauses: Vec<Histogram>,
+    /// The times that notices took whose wait began in the steady phase, per measure of user scope, whenever they came.
+    pub notices: Vec<Histogram>,
 }
 
 /// The detail of one or several intervals of one phase.
@@ -198,6 +215,13 @@ pub struct DetailRecord {
     pub detail: Detail,
 }
 
+impl fmt::Display for RecordSource {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "load agent {}", self.agent)?;
+        self.thread.map_or(Ok(()), |thread| write!(f, ", load thread {thread}"))
+    }
+}
+
 impl IntervalRecord {
     /// Makes the record of an interval without length in which nothing happened on any thread, of no kinds and without
     /// detail; allocates nothing.
@@ -214,6 +238,8 @@ impl IntervalRecord {
             kinds: Vec::new(),
             units: Vec::new(),
             pauses: Vec::new(),
+            notices: Vec::new(),
+            clients: Moments::default(),
             response: Histogram::new(),
             service: Histogram::new(),
             lateness: Histogram::new(),
@@ -223,12 +249,19 @@ impl IntervalRecord {
         }
     }
 
+    /// Returns the load thread, or the load agent as a whole, that the record comes from.
+    pub fn source(&self) -> RecordSource {
+        RecordSource { agent: self.agent, thread: self.thread }
+    }
+
     /// Empties the record for another interval; what it has allocated stays.
     pub fn clear(&mut self) {
         self.flow = Flow::default();
         self.kinds.iter_mut().for_each(KindTotals::clear);
         self.units.fill(UnitTotals::default());
         self.pauses.fill(Moments::default());
+        self.notices.fill(NoticeTotals::default());
+        self.clients = Moments::default();
         for histogram in [&mut self.response, &mut self.service, &mut self.lateness] {
             histogram.clear();
         }
@@ -236,6 +269,25 @@ impl IntervalRecord {
         self.sut = None;
         self.detail.iter_mut().for_each(Detail::clear);
     }
+}
+
+impl Flow {
+    /// Returns both sides of the first invariant: what was due, and what became of it.
+    pub fn due_sides(&self) -> [u128; 2] {
+        let taken = [self.started, self.skipped, self.waiting_at_end];
+        [sum(&[self.waiting_at_start, self.due]), sum(&taken)]
+    }
+
+    /// Returns both sides of the second invariant: what was in flight, and what became of it.
+    pub fn started_sides(&self) -> [u128; 2] {
+        let ended = [self.ok, self.failed, self.timed_out, self.abandoned, self.in_flight_at_end];
+        [sum(&[self.in_flight_at_start, self.started]), sum(&ended)]
+    }
+}
+
+/// Adds counts, of which any are safe to add.
+fn sum(counts: &[u64]) -> u128 {
+    counts.iter().map(|count| u128::from(*count)).sum()
 }
 
 impl KindTotals {
@@ -296,12 +348,14 @@ impl Detail {
             failed: BTreeMap::new(),
             spreads: vec![Histogram::new(); n_spreads],
             pauses: vec![Histogram::new(); n_pauses],
+            notices: Vec::new(),
         }
     }
 
     fn clear(&mut self) {
         let histograms = self.response.iter_mut().chain(self.failed.values_mut());
-        histograms.chain(&mut self.spreads).chain(&mut self.pauses).for_each(Histogram::clear);
+        let of_users = self.pauses.iter_mut().chain(&mut self.notices);
+        histograms.chain(&mut self.spreads).chain(of_users).for_each(Histogram::clear);
     }
 }
 

@@ -40,10 +40,10 @@ pub use inventory::{
     user_name,
 };
 pub use monitor::{
-    AppServerAddress, AppServerMonitor, LocalMachine, MonitorError, MonitorSource, MonitorSourceError,
-    MonitoredSut, NetworkMachine, PROC_FILES, PageUrl, ProcessMeter, PrometheusMachine, RemoteGroupSize,
-    ResourceMonitor, ServiceStatus, SshAccount, SshAccountError, SshMachine, SshOptions, StatusKind,
-    StatusSource, THIS_MACHINE, WatchedGroups, prometheus,
+    AppServerAddress, AppServerAddressError, AppServerMonitor, LocalMachine, MonitorError, MonitorSource,
+    MonitorSourceError, MonitoredSut, NetworkMachine, PROC_FILES, PageUrl, ProcessMeter, PrometheusMachine,
+    RemoteGroupSize, ResourceMonitor, ServiceStatus, SshAccount, SshAccountError, SshMachine, SshOptions,
+    StatusKind, StatusSource, THIS_MACHINE, WatchedGroups, prometheus,
 };
 pub use open_files::open_files_max;
 pub use program::{ObserverProgram, StartProgram, StartedProgram};

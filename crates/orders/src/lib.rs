@@ -5,7 +5,7 @@
 //! and not comparable with published ones. Differences: cardinalities can be divided ([`DataScale`]), foreign keys are not
 //! declared, and users can do without keying and think times ([`Pacing`]).
 //!
-//! - `random`: NURand, texts, names, permutations
+//! - `random`: NURand, texts, names, permutations; `run_constants`: the constants of NURand
 //! - `amount`: money and rates, exact
 //! - `scale`, `schema`: the size of the data, and its nine tables
 //! - `population`: the rows before the first transaction
@@ -22,6 +22,7 @@ mod mix;
 mod pacing;
 mod population;
 mod random;
+mod run_constants;
 mod scale;
 mod schema;
 mod transaction;
@@ -35,13 +36,14 @@ pub use population::{
     Credit, CustomerRow, DistrictKey, DistrictRow, HistoryRow, ItemRow, NewOrderRow, OrderLineRow, OrderRow,
     Population, PostalAddress, StockRow, WarehouseRow,
 };
-pub use random::{NuRand, RunConstants, ShortText, is_original, last_name};
-pub use scale::{DISTRICTS, DIVISORS, DataScale, DataScaleError, WAREHOUSES_MAX};
+pub use random::{NuRand, ShortText, is_original, last_name};
+pub use run_constants::RunConstants;
+pub use scale::{DISTRICTS, DIVISORS, DataScale, DataScaleError, LINES_MAX, LINES_MIN, WAREHOUSES_MAX};
 pub use schema::{ColumnType, IndexSchema, OrderTable, TableColumn, TableSchema};
 pub use transaction::{
-    CustomerDetails, CustomerSelector, DeliveryInput, DeliveryOutput, InputGenerator, LINES_MAX, LINES_MIN,
-    NewOrderInput, NewOrderOutput, OrderDetails, OrderStatusInput, OrderStatusLine, OrderStatusOutput,
-    OrderedItem, OrderedItems, PaymentInput, PaymentOutput, PlacedOrder, PricedLine, RECENT_ORDERS,
-    RolledBackOrder, StockLevelInput, StockLevelOutput, Terminal, TransactionInput, TransactionKind,
-    TransactionOutput, TransactionType, bad_credit_data, history_data, next_quantity,
+    CustomerDetails, CustomerSelector, DeliveryInput, DeliveryOutput, InputGenerator, NewOrderInput,
+    NewOrderOutput, OrderDetails, OrderStatusInput, OrderStatusLine, OrderStatusOutput, OrderedItem,
+    OrderedItems, PaymentInput, PaymentOutput, PlacedOrder, PricedLine, RECENT_ORDERS, RolledBackOrder,
+    StockLevelInput, StockLevelOutput, Terminal, TransactionInput, TransactionKind, TransactionOutput,
+    TransactionType, bad_credit_data, history_data, next_quantity,
 };

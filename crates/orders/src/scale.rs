@@ -20,7 +20,12 @@ const NEW_ORDERS: u32 = 900;
 const ITEMS: u32 = 100_000;
 const LAST_NAMES: u32 = 1000;
 
-/// The mean number of lines per order: uniform from 5 to 15.
+/// The fewest and the most lines of an order.
+pub const LINES_MIN: u32 = 5;
+/// See [`LINES_MIN`].
+pub const LINES_MAX: u32 = 15;
+
+/// The mean number of lines per order: all numbers are as frequent.
 const LINES_MEAN: u64 = 10;
 
 /// The size of the data.

@@ -222,7 +222,7 @@ enum Metadata {
 impl From<rusqlite::Error> for Metadata {
     fn from(why: rusqlite::Error) -> Metadata {
         match why.sqlite_error_code() {
-            Some(rusqlite::ErrorCode::NotADatabase) => Metadata::Other("it is no SQLite file".into()),
+            Some(rusqlite::ErrorCode::NotADatabase) => Metadata::Other("it is not an SQLite file".into()),
             _ => Metadata::Failed(why),
         }
     }
@@ -248,7 +248,7 @@ fn read_population(database: &Connection) -> Result<Population, Metadata> {
     let population = Population::new(read("seed")?.cast_unsigned(), scale, WallTime(read("loaded_at")?));
     match size("c_load")? == population.c_load() {
         true => Ok(population),
-        false => Err(Metadata::Other("rows of a build that makes other ones".into())),
+        false => Err(Metadata::Other("rows of a build that generates different ones".into())),
     }
 }
 

@@ -1,50 +1,48 @@
 //! The announcement of a run: its plans, as they are printed before it or instead of it.
 
-use model::{Plan, SutPlan};
+use model::{Plan, Refinement, SutPlan};
 use units::Bytes;
 
 use crate::candidates::Candidate;
-use crate::commands::{doctor::SEARCH_POINTS, show};
+use crate::plan_lines;
+use crate::planned_run::PlannedRun;
 use crate::preflight;
 use crate::progress::length;
+use crate::requirements::SEARCH_POINTS;
 use crate::stderr::eprint;
 
 /// Prints the plans before the run.
-pub(crate) fn announce(plans: &[Plan], candidates: &[Candidate]) {
-    eprint(announcement(plans, candidates) + "\n");
+pub(crate) fn announce(runs: &[PlannedRun]) {
+    eprint(announcement(runs) + "\n");
 }
 
 /// Formats the plans: the load, the protocol and modifications, every server with its resources, and the total time.
-pub(crate) fn announcement(plans: &[Plan], candidates: &[Candidate]) -> String {
-    let plan = &plans[0];
+pub(crate) fn announcement(runs: &[PlannedRun]) -> String {
+    let plan = &runs[0].plan;
     let benchmark = &plan.benchmark;
     let mut lines = vec![match benchmark.is_urls() {
         true => benchmark.title.clone(),
         false => format!("{} (`{}`, version {})", benchmark.title, benchmark.id, benchmark.version),
     }];
-    lines.extend(show::course_lines(plan));
-    lines.extend(lines_of_all(plans, candidates, |plan| vec![show::protocol_line(plan)]));
-    lines.extend(show::certificates_line(plan));
-    lines.extend(lines_of_all(plans, candidates, show::modified_lines));
-    lines.extend(plans.iter().zip(candidates).map(|(plan, candidate)| server_line(&plan.sut, candidate)));
-    let threads = if plan.load_threads == 1 { "thread" } else { "threads" };
-    lines.push(format!("load          {} {threads}, CPUs {}", plan.load_threads, cpus(&plan.load_cpus)));
-    lines.push(total_line(plans));
+    lines.extend(plan_lines::course_lines(plan));
+    lines.extend(lines_of_all(runs, |plan| vec![plan_lines::protocol_line(plan)]));
+    lines.extend(plan_lines::certificates_line(plan));
+    lines.extend(lines_of_all(runs, plan_lines::modified_lines));
+    lines.extend(runs.iter().map(|run| server_line(&run.plan.sut, &run.candidate)));
+    let threads = if plan.load_threads() == 1 { "thread" } else { "threads" };
+    lines.push(format!("load          {} {threads}, CPUs {}", plan.load_threads(), cpus(plan.load_cpus())));
+    lines.push(total_line(runs));
     lines.join("\n")
 }
 
 /// Lists what all plans say once, and after it what only some say, with the names of their servers.
-fn lines_of_all(
-    plans: &[Plan],
-    candidates: &[Candidate],
-    lines_of: impl Fn(&Plan) -> Vec<show::PlanLine>,
-) -> Vec<String> {
-    let said: Vec<Vec<show::PlanLine>> = plans.iter().map(lines_of).collect();
-    let is_shared = |line: &show::PlanLine| said.iter().all(|lines| lines.contains(line));
+fn lines_of_all(runs: &[PlannedRun], lines_of: impl Fn(&Plan) -> Vec<plan_lines::PlanLine>) -> Vec<String> {
+    let said: Vec<Vec<plan_lines::PlanLine>> = runs.iter().map(|run| lines_of(&run.plan)).collect();
+    let is_shared = |line: &plan_lines::PlanLine| said.iter().all(|lines| lines.contains(line));
     let shared = said.iter().take(1).flatten().filter(|line| is_shared(line)).map(ToString::to_string);
-    let own = said.iter().zip(candidates).flat_map(|(lines, candidate)| {
+    let own = said.iter().zip(runs).flat_map(|(lines, run)| {
         let own = lines.iter().filter(|line| !is_shared(line));
-        own.map(|line| line.of(&candidate.label).to_string())
+        own.map(|line| line.of(&run.candidate.label).to_string())
     });
     shared.chain(own).collect()
 }
@@ -61,16 +59,20 @@ fn server_line(sut: &SutPlan, candidate: &Candidate) -> String {
     format!("server        {}, CPUs {}, {quota}{more}", candidate.label, cpus(&sut.cpus))
 }
 
-fn total_line(plans: &[Plan]) -> String {
-    let plan = &plans[0];
-    let (about, what) = match plan.search {
-        Some(_) => ("about ", format!("{SEARCH_POINTS} load points of a search")),
-        None if plan.load_points.len() == 1 => ("", "1 load point".to_owned()),
-        None => ("", format!("{} load points", plan.load_points.len())),
+fn total_line(runs: &[PlannedRun]) -> String {
+    let plan = &runs[0].plan;
+    let (about, what) = match (plan.search, plan.refinement) {
+        (Some(_), _) => ("about ", format!("{SEARCH_POINTS} load points of a search")),
+        (None, Some(refinement)) => {
+            let Refinement { n_planned, added_max } = refinement;
+            ("at most ", format!("{n_planned} load points, and up to {added_max} between them"))
+        }
+        (None, None) if plan.load_points.len() == 1 => ("", "1 load point".to_owned()),
+        (None, None) => ("", format!("{} load points", plan.load_points.len())),
     };
     let servers =
-        if plans.len() == 1 { String::new() } else { format!(" for each of {} servers", plans.len()) };
-    format!("total time    {about}{} of load: {what}{servers}", length(preflight::load_time(plans)))
+        if runs.len() == 1 { String::new() } else { format!(" for each of {} servers", runs.len()) };
+    format!("total time    {about}{} of load: {what}{servers}", length(preflight::load_time(runs)))
 }
 
 fn cpus(list: &[u32]) -> String {

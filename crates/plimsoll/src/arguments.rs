@@ -8,20 +8,20 @@ use languages::{
     LoadListError, RATE_MAX, is_terminal_control, parse_bytes, parse_load, parse_rates, parse_time,
 };
 use model::{
-    APP_APPENDED_BYTES_MAX, APP_BLOCK_BYTES, Arrivals, DiskShare, GatewayKind, Limit, LimitError, Setting,
-    parse_limits,
+    APP_APPENDED_BYTES_MAX, APP_BLOCK_BYTES, Arrivals, DiskShare, GatewayKind, Limit, LimitError, Overrides,
+    Setting, SutPlan, parse_limits,
 };
 use observe::{MonitorSource, MonitorSourceError, ProcessSelector, ProcessSelectorError};
 use plimsoll_accelerator::AccelerateArguments;
 use units::{Bytes, Nanos};
 
-use crate::access::ConnectToArgument;
 use crate::choice::choice;
+use crate::connect_to::ConnectToArgument;
 use crate::exit::Failure;
 use crate::fail_if::parse_bounds;
 use crate::progress::DisplayKind;
 use crate::settings::{SettingArgument, SettingParser, ShorthandParser, pick};
-use crate::url::UrlArguments;
+use crate::url_arguments::UrlArguments;
 
 /// Smallest memory limit that is accepted, in bytes: no server starts with less.
 const MEMORY_MIN: u64 = 1 << 20;
@@ -31,7 +31,7 @@ const LABEL_CHARS_MAX: usize = 40;
 
 /// Measure how much load a server can handle, what limits it, and whether the result can be trusted
 ///
-/// `plimsoll run http://localhost:8080/` loads a page of a running server with 1 to 100 connections, in less than a minute.
+/// `plimsoll run http://localhost:8080/` loads a page of a running server with 1 to 100 connections, in about a minute.
 ///
 /// Plimsoll also runs the classic server benchmarks, against a running server or one that it starts: `plimsoll run
 /// webstone-2.0.1 --quick` takes 40 seconds and needs nothing else installed. It monitors both the server and the load
@@ -53,7 +53,7 @@ pub(crate) enum Command {
     /// Load a URL (`http://localhost:8080/`) or run a benchmark, and write a report
     ///
     /// `plimsoll run http://localhost:8080/` loads a page of a server that is already running, with 1 to 100 connections, in
-    /// less than a minute; several URLs are requested equally often.
+    /// about a minute; several URLs are requested equally often.
     ///
     /// For a benchmark, Plimsoll starts its built-in server and puts it under load: `plimsoll run webstone-2.0.1 --quick`
     /// takes 40 seconds. `--sut nginx` starts an installed server (`plimsoll suts` lists them),
@@ -161,6 +161,77 @@ pub(crate) struct PlanArguments {
     /// or the name of a filelist that comes with the benchmark
     #[arg(long, value_name = "FILE|NAME")]
     pub filelist: Option<String>,
+    #[command(flatten)]
+    pub overrides: OverrideArguments,
+    #[command(flatten)]
+    pub protocol: ProtocolArguments,
+    /// Distribution of a parameter of the benchmark's requests: `directory=uniform`, `directory=zipf:0.8`,
+    /// `file=weights:3.9,5.9,8.8`; may be repeated
+    #[arg(long, value_name = "NAME=HOW", value_parser = pick)]
+    pub pick: Vec<(String, String)>,
+    /// Settings of the benchmark's family, which `plimsoll show BENCHMARK` lists: `tls=full`; several values, `tls=off,full`,
+    /// are run interleaved and compared; may be repeated. Flags such as `--tls` are shorthands for settings
+    #[arg(long = "set", value_name = "NAME=VALUE", value_parser = SettingParser, hide_possible_values = true)]
+    pub settings: Vec<SettingArgument>,
+    /// Let the statements of an SQL definition change the database; Plimsoll restores nothing
+    #[arg(long)]
+    pub allow_writes: bool,
+    /// Seed of the random numbers that drive users and schedules
+    #[arg(long, value_name = "NUMBER")]
+    pub seed: Option<u64>,
+}
+
+impl PlanArguments {
+    /// Returns what the flags override, on a server that planning replaces.
+    ///
+    /// # Errors
+    /// A metric has two limits.
+    pub(crate) fn overrides(&self) -> Result<Overrides, Failure> {
+        let asked = &self.overrides;
+        Ok(Overrides {
+            quick: asked.quick,
+            load: asked.load.as_ref().map(|list| list.0.clone()),
+            rates: asked.rate.as_ref().map(|list| list.0.clone()),
+            max_load: asked.max_load,
+            find_max: asked.find_max,
+            limits: asked.limits()?,
+            arrivals: asked.arrivals,
+            in_flight_max: asked.in_flight_max,
+            ramp_up: asked.ramp_up,
+            settle: asked.settle,
+            steady: asked.duration,
+            ramp_down: asked.ramp_down,
+            drain: asked.drain,
+            seed: self.seed,
+            ..Overrides::new(SutPlan::of("built-in"))
+        })
+    }
+
+    /// Returns the settings of the family: those that flags are shorthands for, and those of `--set`.
+    pub(crate) fn settings(&self) -> Vec<SettingArgument> {
+        self.protocol.settings().into_iter().chain(self.settings_beside_protocol()).collect()
+    }
+
+    /// Returns the settings of the family without those of the protocol that flags are shorthands for.
+    pub(crate) fn settings_beside_protocol(&self) -> Vec<SettingArgument> {
+        let (writes, allowed) = Setting::SQL_WRITES;
+        let flags =
+            [("filelist", self.filelist.clone()), (writes, self.allow_writes.then(|| allowed.to_owned()))];
+        let picks = self.pick.iter().map(|(name, how)| SettingArgument::of_flag(format!("pick.{name}"), how));
+        of_flags(flags).chain(picks).chain(self.settings.iter().cloned()).collect()
+    }
+}
+
+/// Returns the settings that flags with a value stand for.
+fn of_flags<const N: usize>(
+    flags: [(&'static str, Option<String>); N],
+) -> impl Iterator<Item = SettingArgument> {
+    flags.into_iter().filter_map(|(name, value)| Some(SettingArgument::of_flag(name, value?)))
+}
+
+/// Flags that override load, limits and phases: the fields of `model::Overrides`.
+#[derive(Debug, Args)]
+pub(crate) struct OverrideArguments {
     /// Run the benchmark's short form, which takes less than a minute; the result is marked as modified
     #[arg(long)]
     pub quick: bool,
@@ -202,6 +273,25 @@ pub(crate) struct PlanArguments {
     /// Time that operations in flight at the end may take to finish
     #[arg(long, value_name = "TIME", value_parser = time, allow_negative_numbers = true)]
     pub drain: Option<Nanos>,
+}
+
+impl OverrideArguments {
+    /// Returns the limits of all flags.
+    fn limits(&self) -> Result<Vec<Limit>, Failure> {
+        let limits: Vec<Limit> = self.limit.iter().flat_map(|list| list.0.iter().copied()).collect();
+        let is_twice =
+            |index: &usize| limits[..*index].iter().any(|other| other.metric() == limits[*index].metric());
+        match (1..limits.len()).find(is_twice) {
+            Some(index) => Err(Failure::usage(format!("`--limit` has `{}` twice", limits[index].metric()))
+                .hint("leave one of them out")),
+            None => Ok(limits),
+        }
+    }
+}
+
+/// Flags that are shorthands for settings of the protocol of web servers.
+#[derive(Debug, Args)]
+pub(crate) struct ProtocolArguments {
     /// Timeout of one operation
     #[arg(long, value_name = "TIME", value_parser = ShorthandParser::of("time-limit"), allow_negative_numbers = true)]
     pub time_limit: Option<String>,
@@ -221,23 +311,9 @@ pub(crate) struct PlanArguments {
     /// HTTP/2: number of users that share a connection
     #[arg(long, value_name = "N", value_parser = ShorthandParser::of("streams"))]
     pub streams: Option<String>,
-    /// Distribution of a parameter of the benchmark's requests: `directory=uniform`, `directory=zipf:0.8`,
-    /// `file=weights:3.9,5.9,8.8`; may be repeated
-    #[arg(long, value_name = "NAME=HOW", value_parser = pick)]
-    pub pick: Vec<(String, String)>,
-    /// Settings of the benchmark's family, which `plimsoll show BENCHMARK` lists: `tls=full`; several values, `tls=off,full`,
-    /// are run interleaved and compared; may be repeated. Flags such as `--tls` are shorthands for settings
-    #[arg(long = "set", value_name = "NAME=VALUE", value_parser = SettingParser, hide_possible_values = true)]
-    pub settings: Vec<SettingArgument>,
-    /// Let the statements of an SQL definition change the database; Plimsoll restores nothing
-    #[arg(long)]
-    pub allow_writes: bool,
-    /// Seed of the random numbers that drive users and schedules
-    #[arg(long, value_name = "NUMBER")]
-    pub seed: Option<u64>,
 }
 
-impl PlanArguments {
+impl ProtocolArguments {
     /// Returns the lifetime of connections that flags name.
     pub(crate) fn connection(&self) -> Option<String> {
         let keep_alive = self.keep_alive.map(|requests_max| match requests_max {
@@ -247,37 +323,16 @@ impl PlanArguments {
         keep_alive.or_else(|| self.connection.clone())
     }
 
-    /// Returns the limits of all flags.
-    ///
-    /// # Errors
-    /// A metric has two limits.
-    pub(crate) fn limits(&self) -> Result<Vec<Limit>, Failure> {
-        let limits: Vec<Limit> = self.limit.iter().flat_map(|list| list.0.iter().copied()).collect();
-        let is_twice =
-            |index: &usize| limits[..*index].iter().any(|other| other.metric() == limits[*index].metric());
-        match (1..limits.len()).find(is_twice) {
-            Some(index) => Err(Failure::usage(format!("`--limit` has `{}` twice", limits[index].metric()))
-                .hint("leave one of them out")),
-            None => Ok(limits),
-        }
-    }
-
-    /// Returns the settings of the family: those that flags are shorthands for, and those of `--set`.
+    /// Returns the settings that were given.
     pub(crate) fn settings(&self) -> Vec<SettingArgument> {
-        let (writes, allowed) = Setting::SQL_WRITES;
-        let flags = [
+        of_flags([
             ("http", self.http.clone()),
             ("tls", self.tls.clone()),
             ("streams", self.streams.clone()),
             ("connection", self.connection()),
             ("time-limit", self.time_limit.clone()),
-            ("filelist", self.filelist.clone()),
-            (writes, self.allow_writes.then(|| allowed.to_owned())),
-        ];
-        let flags =
-            flags.into_iter().filter_map(|(name, value)| Some(SettingArgument::of_flag(name, value?)));
-        let picks = self.pick.iter().map(|(name, how)| SettingArgument::of_flag(format!("pick.{name}"), how));
-        flags.chain(picks).chain(self.settings.iter().cloned()).collect()
+        ])
+        .collect()
     }
 }
 
@@ -403,7 +458,7 @@ pub(crate) struct RunArguments {
     /// Write the verdict and the limits to this file as JUnit XML
     #[arg(long, value_name = "FILE")]
     pub junit: Option<PathBuf>,
-    /// Order entry: first measure what the servers carry without think time, and choose the think time with which the
+    /// Order entry: first measure the capacity of the servers without think time, and choose the think time with which the
     /// strongest of them, on the largest group of CPUs, is saturated at 0.7 of the highest load
     #[arg(long)]
     pub calibrate_think_time: bool,

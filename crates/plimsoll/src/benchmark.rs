@@ -4,13 +4,13 @@ use std::path::{Path, PathBuf};
 
 use benchmarks::{Benchmark, BenchmarkLoadError};
 use languages::{HttpUrl, foreign_text, without_credentials};
-use model::{ChosenSetting, FileSet, Workload};
+use model::{ChosenSetting, FileSet, Overrides, Workload};
 
-use crate::arguments::{BenchmarkArguments, FilesArguments};
+use crate::arguments::{BenchmarkArguments, FilesArguments, SutArguments};
 use crate::exit::Failure;
 use crate::files::{read, without_mark};
 use crate::settings::{self, SettingArgument};
-use crate::url::is_url;
+use crate::url_words::is_url;
 
 /// A benchmark as the user chose it, with the source of its definition.
 pub(crate) struct Chosen {
@@ -18,10 +18,24 @@ pub(crate) struct Chosen {
     pub benchmark: Benchmark,
     /// The name that it was chosen by: an id, or the path of a definition.
     pub name: String,
-    /// The file that the definition was read from; `None` of a built-in benchmark.
-    pub source: Option<DefinitionFile>,
+    /// Where its definition comes from.
+    pub source: DefinitionSource,
     /// The name of an environment variable of the definition, with a value that the command line gives in its place.
     pub given: Option<(String, String)>,
+    /// Whether a run adds load points between those of the definition, which nobody has chosen.
+    pub is_refined: bool,
+}
+
+/// The subject of a run, and what else the arguments that name it ask for.
+pub(crate) struct Subject {
+    /// The benchmark.
+    pub chosen: Chosen,
+    /// What the run overrides in its definition, on a server that planning replaces.
+    pub overrides: Overrides,
+    /// The settings of its family that are given.
+    pub settings: Vec<SettingArgument>,
+    /// The server.
+    pub sut: SutArguments,
 }
 
 impl Chosen {
@@ -42,6 +56,23 @@ impl Chosen {
     }
 }
 
+/// Where a definition comes from.
+pub(crate) enum DefinitionSource {
+    /// Plimsoll itself.
+    BuiltIn,
+    /// A file of the user's.
+    File(DefinitionFile),
+    /// URLs and flags of the command line, which name files by their paths from a folder.
+    Urls(PathBuf),
+}
+
+impl DefinitionSource {
+    /// Returns whether the user has written the definition.
+    pub(crate) fn is_own(&self) -> bool {
+        !matches!(self, DefinitionSource::BuiltIn)
+    }
+}
+
 /// The file of a benchmark definition.
 pub(crate) struct DefinitionFile {
     /// Its path.
@@ -53,7 +84,7 @@ pub(crate) struct DefinitionFile {
 /// Finds a built-in benchmark or reads a definition.
 pub(crate) fn choose(name: &str) -> Result<Chosen, Failure> {
     let (benchmark, source) = with_source(name)?;
-    Ok(Chosen { benchmark, name: name.to_owned(), source, given: None })
+    Ok(Chosen { benchmark, name: name.to_owned(), source, given: None, is_refined: false })
 }
 
 /// Finds a benchmark; returns it with the settings and the workload of the filelist that may be named beside it.
@@ -81,7 +112,7 @@ pub(crate) fn by_name(name: &str) -> Result<Benchmark, Failure> {
     with_source(name).map(|(benchmark, _)| benchmark)
 }
 
-fn with_source(name: &str) -> Result<(Benchmark, Option<DefinitionFile>), Failure> {
+fn with_source(name: &str) -> Result<(Benchmark, DefinitionSource), Failure> {
     if is_url(name) {
         return Err(url_for_a_benchmark(name));
     }
@@ -95,10 +126,10 @@ fn with_source(name: &str) -> Result<(Benchmark, Option<DefinitionFile>), Failur
             return Err(file_for_a_benchmark(name));
         }
         let source = DefinitionFile { path: name.into(), text: read(Path::new(name))? };
-        return Ok((from_file(&source)?, Some(source)));
+        return Ok((from_file(&source)?, DefinitionSource::File(source)));
     }
     match benchmarks::find(name) {
-        Ok(builtin) => Ok((builtin.load(), None)),
+        Ok(builtin) => Ok((builtin.load(), DefinitionSource::BuiltIn)),
         Err(_) if Path::new(name).is_file() => Err(file_for_a_benchmark(name)),
         Err(unknown) => Err(Failure::usage(&unknown).hint(match unknown.nearest {
             Some(nearest) => format!("did you mean `{nearest}`?"),
@@ -117,7 +148,7 @@ fn file_for_a_benchmark(name: &str) -> Failure {
             "a definition of the family `sql` has statements of your own (docs/definitions.md)".to_owned()
         }
         Some("log" | "txt" | "csv" | "har" | "gz") => {
-            let log = "logs are not replayed: a file with one URL a line is loaded by";
+            let log = "logs are not replayed; to load a file with one URL per line:";
             format!("{log} `plimsoll run --urls {shown}`")
         }
         _ => format!("if it is a definition, name it by its path: `./{shown}`"),
@@ -144,7 +175,7 @@ fn url_without_scheme(name: &str) -> Option<String> {
 }
 
 /// Makes a benchmark from a definition.
-pub(crate) fn from_file(source: &DefinitionFile) -> Result<Benchmark, Failure> {
+fn from_file(source: &DefinitionFile) -> Result<Benchmark, Failure> {
     let DefinitionFile { path, text } = source;
     let beside = |name: &str| {
         let text = std::fs::read_to_string(path.parent().unwrap_or(Path::new(".")).join(name));

@@ -11,7 +11,8 @@ use model::{
     Family, FileSet, Gateway, GatewayKind, HttpVersion, OrderEntryWorkload, OrderSql, Plan, Setting,
     SettingValue, Tls, Workload,
 };
-use testbed::{Acceleration, Recipe, Server, ServerFamily, SutError};
+use observe::StatusKind;
+use testbed::{Acceleration, Recipe, Server, SutError};
 
 use crate::access::{first_given, web_target};
 use crate::arguments::SutArguments;
@@ -111,19 +112,20 @@ impl Candidate {
 
     /// Returns the URL of a web server that is already running.
     pub(crate) fn web_target(&self) -> Option<&Target> {
-        match &self.server {
-            ChosenServer::External(ExternalServer::Web(target, _)) => Some(target),
-            _ => None,
+        if let ChosenServer::External(ExternalServer::Web(target, _)) = &self.server {
+            Some(target)
+        } else {
+            None
         }
     }
 
     /// Returns the encryption that the URL of a database asks for.
     pub(crate) fn url_encryption(&self) -> UrlEncryption {
-        match &self.server {
-            ChosenServer::External(ExternalServer::Sql(one) | ExternalServer::Database(one)) => {
-                one.encryption
-            }
-            _ => UrlEncryption::Unsaid,
+        if let ChosenServer::External(ExternalServer::Sql(one) | ExternalServer::Database(one)) = &self.server
+        {
+            one.encryption
+        } else {
+            UrlEncryption::Unsaid
         }
     }
 
@@ -171,7 +173,9 @@ impl Candidate {
                     ExternalServer::Database(trusting(database, plan, trust))
                 }
                 ExternalServer::Sql(database) => ExternalServer::Sql(trusting(database, plan, trust)),
-                _ => server.clone(),
+                ExternalServer::App(_) | ExternalServer::OrderEntry(_) => server.clone(),
+                #[cfg(feature = "echo")]
+                ExternalServer::Echo(_) => server.clone(),
             }),
             ChosenServer::Recipe(recipe) => {
                 ServerChoice::Start(Server::Recipe(recipe.clone()), self.acceleration(plan))
@@ -207,7 +211,7 @@ pub(crate) fn candidates(
     refuse_web_flags(arguments, family)?;
     let has_gateway_flags = !arguments.gateway.is_empty() || !arguments.workers.is_empty();
     if has_gateway_flags && !has_dynamic_pages {
-        let error = "`--gateway` and `--workers` apply to dynamic pages, and this benchmark has only files";
+        let error = "`--gateway` and `--workers` apply to dynamic pages, but this benchmark has only files";
         return Err(Failure::usage(error));
     }
     let servers = servers(arguments, family)?;
@@ -237,7 +241,10 @@ pub(crate) fn candidates(
         Family::App => all.iter_mut().try_for_each(settle_protocol)?,
         Family::OrderEntry => all.iter_mut().try_for_each(|one| settle_database(one, arguments))?,
         Family::Sql => all.iter_mut().try_for_each(settle_socket)?,
-        _ => {}
+        // Nothing about such a server is a setting.
+        Family::Web => {}
+        #[cfg(feature = "echo")]
+        Family::Echo => {}
     }
     for (index, one) in all.iter().enumerate() {
         if all[..index].iter().any(|other| other.label == one.label) {
@@ -295,7 +302,7 @@ fn settle_protocol(one: &mut Candidate) -> Result<(), Failure> {
     let protocol = match &one.server {
         ChosenServer::External(ExternalServer::App(server)) => server.protocol,
         ChosenServer::Recipe(recipe) => recipe.app_protocol(),
-        _ => AppProtocol::Binary,
+        ChosenServer::External(_) | ChosenServer::BuiltIn | ChosenServer::Embedded => AppProtocol::Binary,
     };
     settle(one, Family::App, Setting::APP_PROTOCOL, &[protocol.name()])
 }
@@ -325,7 +332,10 @@ fn settle_database(one: &mut Candidate, arguments: &SutArguments) -> Result<(), 
     // A socket of this machine needs no encryption.
     let is_remote = match &one.server {
         ChosenServer::External(ExternalServer::Database(database)) => database.host.is_some(),
-        _ => database.is_some(),
+        ChosenServer::External(_)
+        | ChosenServer::Recipe(_)
+        | ChosenServer::BuiltIn
+        | ChosenServer::Embedded => database.is_some(),
     };
     let encryption = if is_remote { &["off", "on"][..] } else { &["off"] };
     settle(one, Family::OrderEntry, Setting::DATABASE_TLS, encryption)?;
@@ -339,19 +349,18 @@ fn settle_database(one: &mut Candidate, arguments: &SutArguments) -> Result<(), 
 /// # Errors
 /// The setting is there.
 fn settle_socket(one: &mut Candidate) -> Result<(), Failure> {
-    match &one.server {
-        ChosenServer::External(ExternalServer::Sql(database)) if database.host.is_none() => {
-            settle(one, Family::Sql, Setting::DATABASE_TLS, &["off"])
-        }
-        _ => Ok(()),
-    }
+    let is_socket = matches!(
+        &one.server,
+        ChosenServer::External(ExternalServer::Sql(database)) if database.host.is_none()
+    );
+    if is_socket { settle(one, Family::Sql, Setting::DATABASE_TLS, &["off"]) } else { Ok(()) }
 }
 
 /// Refuses to leave the data of a server as they are which is not a database that was there already.
 fn refuse_unreset(one: &Candidate) -> Result<(), Failure> {
     match one.has_choice(Setting::ORDER_RESET, DataReset::Never.name()) {
         true => Err(Failure::usage(format!(
-            "`reset=none` is for a PostgreSQL or MariaDB that was there already, not for {}",
+            "`reset=none` applies to a PostgreSQL or MariaDB that is already running, not to {}",
             one.title
         ))
         .hint(
@@ -382,8 +391,8 @@ fn refuse_for_embedded(one: &Candidate, arguments: &SutArguments) -> Result<(), 
         None => Ok(()),
         Some(flag) => {
             let error = format!(
-                "`{flag}` is for a database server, and with `database=embedded` there is none: the database is in the \
-                 process of the load generator"
+                "`{flag}` applies to a database server; with `database=embedded` the database is in the process \
+                 of the load generator"
             );
             Err(Failure::usage(error).hint(format!("omit `{flag}`, or `--set database=embedded`")))
         }
@@ -405,7 +414,8 @@ fn settle(
     match one.settings.iter().find(|chosen| chosen.setting.name == name) {
         Some(chosen) if !is_possible(chosen.value()) => {
             let speaks = possible.join("`, `");
-            let error = format!("{} speaks `{speaks}`, not as in `{name}={}`", one.title, chosen.value());
+            let error =
+                format!("{} speaks `{speaks}`, which contradicts `{name}={}`", one.title, chosen.value());
             Err(Failure::usage(error).hint(format!("leave `{name}` out: it follows from the server")))
         }
         Some(_) => Ok(()),
@@ -415,11 +425,6 @@ fn settle(
             Ok(())
         }
     }
-}
-
-/// Returns whether the servers are loaded with different settings.
-pub(crate) fn differ_in_settings(candidates: &[Candidate]) -> bool {
-    candidates.iter().any(|one| one.settings != candidates[0].settings)
 }
 
 /// Gives every server every number of CPUs; with several, the label shows the number.
@@ -472,7 +477,7 @@ fn refuse_web_flags(arguments: &SutArguments, family: Family) -> Result<(), Fail
     let given = given.into_iter().find_map(|(flag, is_given)| is_given.then_some(flag));
     match given.or_else(|| first_given(arguments)).filter(|_| family != Family::Web) {
         Some(flag) => {
-            let error = format!("`{flag}` applies to web servers, and this benchmark loads {family} servers");
+            let error = format!("`{flag}` applies to web servers, but this benchmark loads {family} servers");
             Err(Failure::usage(error)
                 .hint(format!("omit `{flag}`; `--sut` or `--target` chooses the server")))
         }
@@ -486,7 +491,7 @@ fn check_scheme(target: &str, family: Family) -> Result<(), Failure> {
     match OWN_SCHEMES.iter().find(|(own, other)| own.eq_ignore_ascii_case(scheme) && *other != family) {
         Some((_, other)) => {
             let error = format!(
-                "this benchmark loads {family} servers, and `{target}` is a server of the family {other}"
+                "this benchmark loads {family} servers, but `{target}` is a server of the family {other}"
             );
             let article = if family == Family::Web { "a" } else { "an" };
             let form = target_form(family);
@@ -531,22 +536,14 @@ fn servers(arguments: &SutArguments, family: Family) -> Result<Vec<(String, Chos
         check_scheme(url, family)?;
         return Ok(vec![(url.clone(), ChosenServer::External(external(url, arguments, family)?))]);
     }
-    let running = format!("name a running server: `--target {}`", target_form(family));
-    if !has_built_in(family) {
-        let error = format!("this benchmark loads {family} servers, and Plimsoll starts none");
-        return Err(Failure::usage(error).hint(running));
+    if !family.is_started() {
+        return Err(no_built_in(family));
     }
-    let no_recipes = |name: &str| {
-        let error =
-            format!("this benchmark loads the built-in {family} server or a running one, not `{name}`");
-        Failure::usage(error).hint(format!("omit `--sut`, or {running}"))
-    };
     let named = |name: &String| match name.as_str() {
         "" => Err(Failure::usage("`--sut` has an empty name").hint("write `--sut nginx,apache`")),
         BUILT_IN => Ok((BUILT_IN.to_owned(), ChosenServer::BuiltIn)),
         name => {
-            let of_recipes = recipe_family(family).ok_or_else(|| no_recipes(name))?;
-            let recipe = load_recipe(name, of_recipes)?;
+            let recipe = load_recipe(name, family)?;
             if family == Family::OrderEntry && recipe.database().is_none() {
                 return Err(no_driver(name));
             }
@@ -559,29 +556,6 @@ fn servers(arguments: &SutArguments, family: Family) -> Result<Vec<(String, Chos
     }
 }
 
-/// Returns the family of the recipes whose servers a benchmark of a family can load; `None` if there are none.
-pub(crate) fn recipe_family(family: Family) -> Option<ServerFamily> {
-    match family {
-        Family::Web => Some(ServerFamily::Web),
-        Family::App => Some(ServerFamily::App),
-        Family::OrderEntry => Some(ServerFamily::OrderEntry),
-        // They have no data of the user's.
-        Family::Sql => None,
-        #[cfg(feature = "echo")]
-        Family::Echo => None,
-    }
-}
-
-/// Returns whether there is a built-in server of a family.
-pub(crate) fn has_built_in(family: Family) -> bool {
-    match family {
-        Family::Web | Family::App | Family::OrderEntry => true,
-        Family::Sql => false,
-        #[cfg(feature = "echo")]
-        Family::Echo => false,
-    }
-}
-
 /// Returns the error of a database whose protocol no driver speaks.
 fn no_driver(name: &str) -> Failure {
     let error = format!("this benchmark loads PostgreSQL, MariaDB and the built-in server, not `{name}`");
@@ -590,18 +564,21 @@ fn no_driver(name: &str) -> Failure {
 }
 
 /// Returns the recipe of a server of a family.
-fn load_recipe(name: &str, family: ServerFamily) -> Result<Recipe, Failure> {
+fn load_recipe(name: &str, family: Family) -> Result<Recipe, Failure> {
     let recipe = Recipe::load(name)?;
-    if recipe.family == family {
+    if recipe.family == Some(family) {
         return Ok(recipe);
     }
-    let other = recipe.family;
-    let error =
-        format!("this benchmark loads {family} servers, and `{name}` is a server of the family {other}");
-    let hint = match family {
-        ServerFamily::Web => "choose a web server, such as `--sut nginx`; `plimsoll suts` lists them",
-        _ => "omit `--sut` for the built-in server; `plimsoll suts` lists the others",
+    let other = match recipe.family {
+        Some(other) => format!("is a server of the family {other}"),
+        None => "is a server that no benchmark loads: its recipe names no family".to_owned(),
     };
+    let hint = if family == Family::Web {
+        "choose a web server, such as `--sut nginx`; `plimsoll suts` lists them"
+    } else {
+        "omit `--sut` for the built-in server; `plimsoll suts` lists the others"
+    };
+    let error = format!("this benchmark loads {family} servers, and `{name}` {other}");
     Err(Failure::usage(error).hint(hint))
 }
 
@@ -613,8 +590,8 @@ fn external(target: &str, arguments: &SutArguments, family: Family) -> Result<Ex
         Family::OrderEntry if is_database(target) => {
             let database = database(target)?;
             if database.product == DatabaseProduct::MariaDb && !database.database.is_empty() {
-                let error = "order entry makes a database of its own, and the target names another";
-                return Err(Failure::usage(error).hint("end the target behind the port"));
+                let error = "order entry creates its own database, but the target names one";
+                return Err(Failure::usage(error).hint("end the target after the port"));
             }
             ExternalServer::Database(database)
         }
@@ -689,10 +666,13 @@ pub(crate) fn file_name(candidate: &Candidate) -> PathBuf {
 
 /// Returns the built-in server of a plan's family.
 pub(crate) fn built_in(benchmark: &str, filelist: Option<&str>, plan: &Plan) -> Result<Server, Failure> {
-    let (family, of_family) = match &plan.workload {
-        Workload::App(app) => (ServerFamily::App, app_arguments(app, plan)?),
-        Workload::OrderEntry(orders) => (ServerFamily::OrderEntry, order_entry_arguments(orders, plan)?),
-        _ => (ServerFamily::Web, web_arguments(benchmark, filelist, plan)),
+    let (of_family, status) = match &plan.workload {
+        Workload::Web(_) => (web_arguments(benchmark, filelist, plan), None),
+        Workload::App(app) => (app_arguments(app, plan)?, Some(StatusKind::AppStats)),
+        Workload::OrderEntry(orders) => (order_entry_arguments(orders, plan)?, Some(StatusKind::OrderStats)),
+        Workload::Sql(_) => return Err(no_built_in(plan.workload.family())),
+        #[cfg(feature = "echo")]
+        Workload::Echo(_) => return Err(no_built_in(plan.workload.family())),
     };
     let mut args = vec!["serve".to_owned()];
     args.extend(of_family);
@@ -701,7 +681,14 @@ pub(crate) fn built_in(benchmark: &str, filelist: Option<&str>, plan: &Plan) -> 
     if let Some(share) = plan.sut.quota {
         args.extend(["--cpu-allowance".to_owned(), share.to_string()]);
     }
-    Ok(Server::BuiltIn { family, program: std::env::current_exe()?, args })
+    let family = plan.workload.family();
+    Ok(Server::BuiltIn { family, status, program: std::env::current_exe()?, args })
+}
+
+/// Returns the error of a family of which Plimsoll starts no server.
+fn no_built_in(family: Family) -> Failure {
+    let error = format!("this benchmark loads {family} servers, and Plimsoll starts none");
+    Failure::usage(error).hint(format!("name a running server: `--target {}`", target_form(family)))
 }
 
 /// Returns the arguments of the built-in application server, with service threads for the highest load of a plan.

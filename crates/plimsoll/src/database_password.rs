@@ -47,8 +47,7 @@ pub(crate) fn password_for(database: &ExternalDatabase) -> Result<Option<Databas
     };
     let text = read(&path).map_err(|why| {
         let error = format!("`{}` of `{PASSWORD_FILE}`: {why}", path.display());
-        Failure::usage(error)
-            .hint(format!("set `{PASSWORD}` in its place, or `chmod 600 {}`", path.display()))
+        Failure::usage(error).hint(format!("set `{PASSWORD}` instead, or `chmod 600 {}`", path.display()))
     })?;
     Ok(password_in(&text, database))
 }
@@ -77,7 +76,7 @@ fn read(path: &Path) -> Result<String, String> {
     let file = File::open(path).map_err(|error| error.to_string())?;
     let mode = file.metadata().map_err(|error| error.to_string())?.permissions().mode();
     if mode & OF_OTHERS != 0 {
-        return Err("others than its owner may read or change it".to_owned());
+        return Err("users other than its owner can read or change it".to_owned());
     }
     let mut text = String::new();
     file.take(FILE_BYTES_MAX).read_to_string(&mut text).map_err(|error| error.to_string())?;
@@ -161,7 +160,7 @@ mod tests {
         std::fs::write(&path, "*:*:*:*:secret").unwrap();
         let mode = |mode| std::fs::set_permissions(&path, std::fs::Permissions::from_mode(mode)).unwrap();
         mode(0o640);
-        assert_eq!(read(&path).unwrap_err(), "others than its owner may read or change it");
+        assert_eq!(read(&path).unwrap_err(), "users other than its owner can read or change it");
         mode(0o600);
         assert_eq!(read(&path).unwrap(), "*:*:*:*:secret");
         assert!(read(&folder.path().join("none")).is_err());

@@ -170,8 +170,8 @@ impl From<FleetError> for Failure {
             FleetError::Verify(VerifyError::Wrong { family: Family::Sql, .. }) => failure(Exit::Testbed)
                 .hint("check the statements, their `rows`, and the time limit in the definition"),
             FleetError::Verify(VerifyError::NotPrepared { .. }) => failure(Exit::Testbed).hint(
-                "check the statements in the definition, and what the user of the target may do; a value in braces stands without \
-                quotes",
+                "check the statements in the definition, and the privileges of the target's user; write a value \
+                 in braces without quotes",
             ),
             FleetError::Verify(VerifyError::NoSession { target, problem, .. }) => {
                 failure(Exit::Testbed).hint(session_hint(*problem, target))
@@ -199,8 +199,8 @@ impl From<FleetError> for Failure {
             }
             FleetError::Verify(VerifyError::TooFewConnections { remedy, .. }) => {
                 failure(Exit::Testbed).hint(match remedy {
-                    Some(option) => format!("{option} takes all of these; or raise that limit"),
-                    None => "raise that limit, or end some of the sessions that are there".to_owned(),
+                    Some(option) => format!("{option} fits these connections; or raise that limit"),
+                    None => "raise that limit, or close some of the existing sessions".to_owned(),
                 })
             }
             // A profile or gateway that the recipe lacks; the message lists those that it has.
@@ -223,14 +223,15 @@ impl From<FleetError> for Failure {
                 "mount a disk there, or start the server yourself with its files on a disk, and load it with `--target`",
             ),
             FleetError::NoRoom { others: 1.., .. } => failure(Exit::Testbed)
-                .hint("free some of the disk, or run servers and settings one at a time, or with fewer clients (`--load`)"),
+                .hint("free some disk space, or run servers and settings one at a time, or with fewer clients (`--load`)"),
             FleetError::NoRoom { .. } => failure(Exit::Testbed)
-                .hint("free some of the disk, or take a smaller `--set range=…` or fewer clients with `--load`"),
+                .hint("free some disk space, or use a smaller `--set range=…` or fewer clients with `--load`"),
             FleetError::NoRoomForData { .. } => failure(Exit::Testbed)
-                .hint("free some of the disk, or take less data: `--set warehouses=10`, `--set divisor=100`"),
+                .hint("free some disk space, or use less data: `--set warehouses=10`, `--set divisor=100`"),
             // The message has its hint where there is a remedy.
             FleetError::EmbeddedData(_) => failure(Exit::Testbed),
-            FleetError::Load(LoadError::Panicked) => failure(Exit::Internal),
+            // All load threads are in this process.
+            FleetError::Load(LoadError::Panicked | LoadError::Collect(_)) => failure(Exit::Internal),
             FleetError::Search(_)
             | FleetError::Processes(_)
             | FleetError::Verify(VerifyError::Setup(_))
@@ -281,11 +282,11 @@ fn own_unreachable_hint(outcome: Outcome) -> &'static str {
 fn not_fetched_hint(outcome: Outcome, is_http: bool) -> &'static str {
     match outcome {
         Outcome::MalformedHead | Outcome::MalformedBody if is_http => {
-            "correct what the server, or a proxy in front of it, sends: it can be read in several ways, or in none \
+            "correct the reply of the server, or of a proxy in front of it: it is ambiguous or malformed \
             (docs/design/hostile-servers.md)"
         }
         Outcome::Truncated if is_http => {
-            "the server ends the connection within its reply: see its log, and try the page with `curl`"
+            "the server closes the connection in the middle of its reply: see its log, and try the page with `curl`"
         }
         Outcome::TimedOut => {
             "check that the server answers, for example with `curl`; `--time-limit` waits longer"
@@ -306,29 +307,29 @@ fn session_hint(problem: SessionProblem, target: &str) -> &'static str {
     let is_postgresql = target.starts_with("postgres:");
     match problem {
         SessionProblem::NoPassword | SessionProblem::Denied if is_postgresql => {
-            "set `PGPASSWORD` or `PGPASSFILE`, or write the password into `~/.pgpass`; check the user, and what `pg_hba.conf` \
-             says of it"
+            "set `PGPASSWORD` or `PGPASSFILE`, or write the password into `~/.pgpass`; check the user and its \
+             entry in `pg_hba.conf`"
         }
         SessionProblem::NoPassword | SessionProblem::Denied => {
             "set `MYSQL_PWD`; check the user, and from which hosts it may connect (`SHOW GRANTS`)"
         }
-        SessionProblem::NoDatabase => "name one that exists at the end of the target",
-        SessionProblem::Full => "raise `max_connections`, or end some of the sessions that are there",
+        SessionProblem::NoDatabase => "end the target with the name of a database that exists",
+        SessionProblem::Full => "raise `max_connections`, or close some of the existing sessions",
         SessionProblem::NoTls => "turn on TLS in the server, or leave out `tls` and `sslmode`",
         SessionProblem::Authentication if is_postgresql => {
-            "let the user in by `scram-sha-256` in `pg_hba.conf`, at least from this machine"
+            "allow the user by `scram-sha-256` in `pg_hba.conf`, at least from this machine"
         }
         SessionProblem::Authentication => {
-            "make a user for the benchmark with `mysql_native_password`: `CREATE USER … IDENTIFIED BY …`"
+            "create a user for the benchmark with `mysql_native_password`: `CREATE USER … IDENTIFIED BY …`"
         }
         SessionProblem::ClearPassword => {
-            "encrypt the connection (`--set tls=on`), or let the user in by `scram-sha-256` in `pg_hba.conf`"
+            "encrypt the connection (`--set tls=on`), or allow the user by `scram-sha-256` in `pg_hba.conf`"
         }
         SessionProblem::OtherProduct => "name a PostgreSQL or MariaDB server; others are not supported",
         SessionProblem::Protocol => {
             "check that the port is that of the product in the target (`postgres://` or `mysql://`), and not of a web server"
         }
-        SessionProblem::Slow => "look at the database: it accepts connections and does not answer them",
+        SessionProblem::Slow => "check the database: it accepts connections but does not answer",
         SessionProblem::Other => "check user and database in the target",
     }
 }
@@ -339,10 +340,10 @@ fn data_hint(target: &str) -> &'static str {
         // Not a target, but in this process.
         None => "check that the disk below `/var/tmp` can be read and written",
         Some(("postgres", _)) => {
-            "set `PGPASSWORD` or `PGPASSFILE` where it asks for a password; its user must be allowed to make a schema"
+            "set `PGPASSWORD` or `PGPASSFILE` if it asks for a password; its user must be allowed to create a schema"
         }
         Some(("mysql", _)) => {
-            "set `MYSQL_PWD` where it asks for a password; its user must be allowed to make the database \
+            "set `MYSQL_PWD` if it asks for a password; its user must be allowed to create the database \
              `plimsoll_orderentry`"
         }
         _ => {
@@ -353,7 +354,7 @@ fn data_hint(target: &str) -> &'static str {
 
 fn tls_hint(problem: HandshakeProblem) -> &'static str {
     match problem {
-        HandshakeProblem::NoIdentity => "give it one, from files in PEM: `--cert FILE --key FILE`",
+        HandshakeProblem::NoIdentity => "provide one, from PEM files: `--cert FILE --key FILE`",
         HandshakeProblem::IdentityRefused => {
             "check that an authority which the server trusts has issued it, and that it has not expired"
         }

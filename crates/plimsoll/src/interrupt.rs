@@ -13,8 +13,8 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::mpsc::unbounded_channel;
 
 use crate::exit::Exit;
-use crate::progress::restore_terminal;
 use crate::stderr::eprint;
+use crate::terminal::restore_terminal;
 
 /// The number of the hang-up signal.
 const HANGUP: i32 = 1;

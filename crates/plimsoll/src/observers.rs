@@ -8,6 +8,7 @@ use telemetry::{Endpoint, MonitoredRun, Telemetry, TelemetryError, TelemetryOpti
 
 use crate::arguments::{MetricsArguments, MonitorArgument, WatchArgument};
 use crate::exit::{Exit, Failure};
+use crate::planned_run::PlannedRun;
 use crate::progress::{DisplayKind, Progress};
 use crate::stderr::{eprint, warn};
 
@@ -39,7 +40,7 @@ pub(crate) fn check_observers(
 /// Checks the processes to watch: those on this machine exist, those on others are on one that is monitored.
 fn check_watched(monitors: &[MonitorArgument], watched: &[WatchArgument]) -> Result<(), Failure> {
     if !watched.is_empty() && monitors.contains(&MonitorArgument::Off) {
-        let error = "`--watch` names processes to monitor, and `--monitor off` monitors nothing";
+        let error = "`--watch` names processes to monitor, but `--monitor off` monitors nothing";
         return Err(Failure::usage(error).hint("omit one of them"));
     }
     for WatchArgument { host, selector } in watched {
@@ -76,22 +77,23 @@ pub(crate) struct Observers {
 }
 
 impl Observers {
-    /// Creates the observers of runs with these plans and their labels, and prints the address of the metrics endpoint.
-    /// `asked` is the progress display that the user requested.
+    /// Creates the observers of runs, and prints the address of the metrics endpoint. `asked` is the progress display that
+    /// the user requested.
     pub(crate) fn new(
-        plans: &[Plan],
-        labels: &[String],
+        runs: &[PlannedRun],
         metrics: &MetricsArguments,
         asked: Option<DisplayKind>,
     ) -> Result<Observers, Failure> {
+        let plans: Vec<Plan> = runs.iter().map(|run| run.plan.clone()).collect();
+        let labels: Vec<String> = runs.iter().map(|run| run.candidate.label.clone()).collect();
         let telemetry = match metrics {
             MetricsArguments { prometheus: None, otlp: None } => None,
-            _ => Some(start(plans, labels, metrics)?),
+            _ => Some(start(&plans, &labels, metrics)?),
         };
         if let Some(address) = telemetry.as_ref().and_then(Telemetry::address) {
             eprint(format!("metrics       http://{address}/metrics\n"));
         }
-        Ok(Observers { progress: Progress::new(plans, labels, asked), telemetry })
+        Ok(Observers { progress: Progress::new(&plans, &labels, asked), telemetry })
     }
 
     /// Closes the display and exports the remaining metrics.
@@ -114,7 +116,7 @@ fn start(plans: &[Plan], labels: &[String], metrics: &MetricsArguments) -> Resul
         push: metrics.otlp.clone(),
         program: env!("CARGO_PKG_VERSION").to_owned(),
     };
-    let load_cpus = plans.first().map_or_else(Vec::new, |plan| plan.load_cpus.clone());
+    let load_cpus = plans.first().map_or_else(Vec::new, |plan| plan.load_cpus().to_vec());
     // If the system refuses, the export costs the run a little more, which the run's own checks detect.
     let deprioritize_thread = move || {
         let _ = testbed::lower_priority(NICE);

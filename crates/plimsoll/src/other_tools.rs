@@ -1,7 +1,11 @@
 //! Flags of other load generators and of curl, with what stands for them here.
 
+use clap::CommandFactory;
 use clap::builder::StyledStr;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
+use languages::nearest;
+
+use crate::arguments::Arguments;
 
 /// What sets the load.
 const USERS: &str = "`--load 50` (or `-c 50`) sets the number of users, each with a connection; `--load 1,10,50` runs several";
@@ -10,7 +14,7 @@ const TIME: &str = "`--duration 30s` sets the length of each load point";
 const THREADS: &str = "load threads follow from the CPUs: `--load-cpus 0-1` starts one on each of these";
 const NUMBER: &str = "a load point has a length instead of a number of requests: `--duration 30s`";
 const RAMP: &str = "`--ramp-up 10s` lets the load rise; `--load 10..100/10` runs one load after another";
-const KEPT: &str = "connections are kept already; `--connection per-request` opens one for each request";
+const KEPT: &str = "connections are kept by default; `--connection per-request` opens one for each request";
 /// What describes requests.
 const COMPRESSED: &str = "`-H 'Accept-Encoding: gzip'` asks for compressed bodies";
 const USER: &str =
@@ -95,7 +99,7 @@ const FLAGS: &[(&str, &str)] = &[
     ("--connect-timeout", TIMEOUT),
     ("--http2", HTTP2),
     ("--http2-prior-knowledge", "`--http 2` speaks HTTP/2, with prior knowledge where there is no TLS"),
-    ("--http1.1", "HTTP/1.1 is spoken already; `--http 1.0` and `--http 2` choose another version"),
+    ("--http1.1", "HTTP/1.1 is the default; `--http 1.0` and `--http 2` choose another version"),
     ("-0", "`--http 1.0` speaks HTTP/1.0"),
     ("-x", "a proxy is loaded as a server: name it as the URL, and the site by `-H 'Host: …'`"),
     ("--proxy", "a proxy is loaded as a server: name it as the URL, and the site by `-H 'Host: …'`"),
@@ -114,23 +118,46 @@ const FLAGS: &[(&str, &str)] = &[
     ("--csv", OUTPUT),
 ];
 
-/// Gives an error about a flag of another tool the advice of the table, in place of a flag with a similar name.
+/// Gives an error about a flag of another tool, or one mistyped, the advice of the table, in place of a flag with a similar
+/// name. Without one, no advice is left on how to name a benchmark `--users`.
 pub(crate) fn advised(mut error: clap::Error, words: impl IntoIterator<Item = String>) -> clap::Error {
     let is_of_run =
         words.into_iter().skip(1).find(|word| !word.starts_with('-')).is_some_and(|word| word == "run");
-    let Some(advice) = advice(&error).filter(|_| is_of_run) else { return error };
-    error.remove(ContextKind::SuggestedArg);
-    error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![StyledStr::from(advice)]));
+    let Some(flag) = unknown_flag(&error).filter(|_| is_of_run) else { return error };
+    match advice(&flag) {
+        Some(advice) => {
+            error.remove(ContextKind::SuggestedArg);
+            error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![StyledStr::from(advice)]));
+        }
+        None => {
+            error.remove(ContextKind::Suggested);
+        }
+    }
     error
 }
 
-fn advice(error: &clap::Error) -> Option<&'static str> {
+/// Returns the flag that an error does not know.
+fn unknown_flag(error: &clap::Error) -> Option<String> {
     let is_unknown = error.kind() == ErrorKind::UnknownArgument;
-    let Some(ContextValue::String(found)) = error.get(ContextKind::InvalidArg).filter(|_| is_unknown) else {
-        return None;
-    };
-    let flag = found.split(['=', ' ']).next().unwrap_or(found);
-    FLAGS.iter().find(|(name, _)| *name == flag).map(|(_, advice)| *advice)
+    match error.get(ContextKind::InvalidArg).filter(|_| is_unknown)? {
+        ContextValue::String(found) => found.split(['=', ' ']).next().map(str::to_owned),
+        _ => None,
+    }
+}
+
+/// Returns the advice on a flag of the table, or on the one nearest to a mistyped flag, unless one of ours is as near.
+fn advice(flag: &str) -> Option<&'static str> {
+    let of = |flag: &str| FLAGS.iter().find(|(name, _)| *name == flag).map(|(_, advice)| *advice);
+    if let Some(advice) = of(flag) {
+        return Some(advice);
+    }
+    let command = Arguments::command();
+    let run = command.find_subcommand("run")?;
+    let ours: Vec<String> =
+        run.get_arguments().filter_map(|one| Some(format!("--{}", one.get_long()?))).collect();
+    let others = FLAGS.iter().map(|(name, _)| *name).filter(|name| name.starts_with("--"));
+    let is_long = flag.starts_with("--");
+    nearest(flag, ours.iter().map(String::as_str).chain(others)).filter(|_| is_long).and_then(of)
 }
 
 #[cfg(test)]
@@ -138,7 +165,6 @@ mod tests {
     use clap::Parser;
 
     use super::*;
-    use crate::arguments::Arguments;
 
     fn refused(flag: &str) -> String {
         let words = ["plimsoll", "run", "http://localhost/", flag];
@@ -158,10 +184,24 @@ mod tests {
         assert!(refused("--dutation").contains("a similar argument exists: '--duration'"));
     }
 
+    /// Goal: a slip of the finger is no other question. A flag of ours that is as near comes first.
+    #[test]
+    fn mistyped_flags_of_other_tools_lead_to_ours() {
+        for (flag, advice) in
+            [("--userz", USERS), ("--conections", USERS), ("--conncurrency", USERS), ("--max-tiem", TIMEOUT)]
+        {
+            let text = refused(flag);
+            assert!(text.contains(&format!("tip: {advice}")) && !text.contains("similar"), "{flag}: {text}");
+        }
+        let ours = refused("--time-limt");
+        assert!(ours.contains("'--time-limit'") && !ours.contains(TIMEOUT), "{ours}");
+        let unlike = refused("--zzyzx");
+        assert!(!unlike.contains("tip:"), "{unlike}");
+    }
+
     /// Goal: no advice names a flag that there is not.
     #[test]
     fn advice_names_flags_that_there_are() {
-        use clap::CommandFactory;
         let command = Arguments::command();
         let run = command.find_subcommand("run").unwrap();
         for (flag, advice) in FLAGS {

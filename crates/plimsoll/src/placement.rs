@@ -30,8 +30,8 @@ impl CpuPlacement {
     pub(crate) fn of(plan: &Plan) -> CpuPlacement {
         CpuPlacement {
             sut_cpus: plan.sut.cpus.clone(),
-            load_cpus: plan.load_cpus.clone(),
-            load_threads: plan.load_threads,
+            load_cpus: plan.load_cpus().to_vec(),
+            load_threads: plan.load_threads(),
         }
     }
 }
@@ -181,10 +181,10 @@ pub(crate) fn default_quota() -> CpuQuota {
 }
 
 fn quota_placement(plan: &Plan) -> Placement {
-    if plan.load_cpus.is_empty() {
+    if plan.load_cpus().is_empty() {
         return Placement::Together { cpus: available_cpus().len() as f64 };
     }
-    Placement::Apart { sut_cpus: plan.sut.cpus.len() as f64, load_cpus: plan.load_cpus.len() as f64 }
+    Placement::Apart { sut_cpus: plan.sut.cpus.len() as f64, load_cpus: plan.load_cpus().len() as f64 }
 }
 
 #[cfg(test)]

@@ -8,11 +8,12 @@ use observe::{CheckState, examine};
 use testbed::{SutLookUp, probe_quota};
 use units::Nanos;
 
-use crate::arguments::RunArguments;
+use crate::arguments::SutArguments;
 use crate::candidates::{Candidate, ChosenServer};
-use crate::commands::doctor::{self, SEARCH_POINTS};
 use crate::exit::{Exit, Failure};
 use crate::paths;
+use crate::planned_run::PlannedRun;
+use crate::requirements::{SEARCH_POINTS, requirements};
 
 /// Checks of `doctor` without which the requested number of users cannot connect at all.
 const NEEDED: [&str; 2] = ["open files", "local ports"];
@@ -21,15 +22,15 @@ const NEEDED: [&str; 2] = ["open files", "local ports"];
 ///
 /// # Errors
 /// If something is missing; the hint is the remedy.
-pub(crate) fn check(arguments: &RunArguments, candidate: &Candidate, plan: &Plan) -> Result<(), Failure> {
+pub(crate) fn check(sut: &SutArguments, candidate: &Candidate, plan: &Plan) -> Result<(), Failure> {
     if candidate.is_started() {
-        check_programs(arguments, candidate, plan)?;
-        check_folders(arguments, candidate)?;
+        check_programs(sut, candidate, plan)?;
+        check_folders(sut, candidate)?;
     }
     check_machine(plan)
 }
 
-fn check_programs(arguments: &RunArguments, candidate: &Candidate, plan: &Plan) -> Result<(), Failure> {
+fn check_programs(sut: &SutArguments, candidate: &Candidate, plan: &Plan) -> Result<(), Failure> {
     let (program, search_path) = (std::env::current_exe()?, paths::search_path());
     let server = match &candidate.server {
         ChosenServer::Recipe(recipe) => Some(&**recipe),
@@ -38,7 +39,7 @@ fn check_programs(arguments: &RunArguments, candidate: &Candidate, plan: &Plan) 
     let asked = SutLookUp {
         server,
         accelerator: candidate.accelerator.as_ref().map(|one| &*one.recipe),
-        profile: arguments.sut.profile.as_deref(),
+        profile: sut.profile.as_deref(),
         variant: fleet::variant(&plan.workload),
         gateway: candidate.gateway,
         program: &program,
@@ -47,9 +48,9 @@ fn check_programs(arguments: &RunArguments, candidate: &Candidate, plan: &Plan) 
     asked.check().map_err(|error| fleet::FleetError::from(error).into())
 }
 
-fn check_folders(arguments: &RunArguments, candidate: &Candidate) -> Result<(), Failure> {
+fn check_folders(sut: &SutArguments, candidate: &Candidate) -> Result<(), Failure> {
     let is_recipe = matches!(candidate.server, ChosenServer::Recipe(_));
-    let persistent = (is_recipe && arguments.sut.files.is_none()).then(paths::persistent_dir);
+    let persistent = (is_recipe && sut.files.is_none()).then(paths::persistent_dir);
     let failed = |error| Failure::new(Exit::Testbed, error);
     persistent
         .into_iter()
@@ -64,7 +65,7 @@ fn check_machine(plan: &Plan) -> Result<(), Failure> {
     if plan.search.is_some() || !plan.loads().all(|load| load.is_closed()) {
         return Ok(());
     }
-    let checks = examine(&doctor::input(plan, plan.sut.name != "external", None), probe_quota());
+    let checks = examine(&requirements(plan, plan.sut.name != "external", None), probe_quota());
     match checks.into_iter().find(|check| check.state == CheckState::Bad && NEEDED.contains(&check.name)) {
         Some(check) => {
             Err(Failure::new(Exit::Testbed, format!("{}: {}", check.name, check.found)).hint(check.advice))
@@ -97,11 +98,11 @@ pub(crate) fn check_output_path(out: Option<&Path>) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Returns the total time under load of all plans; for a search, an estimate.
-pub(crate) fn load_time(plans: &[Plan]) -> Nanos {
-    let of_plan = |plan: &Plan| {
-        let n = if plan.search.is_some() { SEARCH_POINTS } else { plan.load_points.len() };
+/// Returns the total time under load of all plans, with all load points that they may add; for a search, an estimate.
+pub(crate) fn load_time(runs: &[PlannedRun]) -> Nanos {
+    let of_run = |PlannedRun { plan, .. }: &PlannedRun| {
+        let n = plan.n_points_max().unwrap_or(SEARCH_POINTS);
         (plan.phases.quiet + plan.phases.issuing()).0.saturating_mul(n as u64)
     };
-    Nanos(plans.iter().map(of_plan).fold(0, u64::saturating_add))
+    Nanos(runs.iter().map(of_run).fold(0, u64::saturating_add))
 }

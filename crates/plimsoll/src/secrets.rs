@@ -5,10 +5,10 @@ use std::io::Read;
 use std::path::Path;
 
 use drivers::database::DatabasePassword;
-use languages::{Diagnostic, Diagnostics};
+use languages::{Diagnostic, Diagnostics, foreign_text};
 use model::{PlacedSecret, Request, RequestPart, SecretSource, Secrets, SqlDefinition, WorkloadDefinition};
 
-use crate::benchmark::Chosen;
+use crate::benchmark::{Chosen, DefinitionFile, DefinitionSource};
 use crate::exit::Failure;
 use crate::paths;
 
@@ -23,15 +23,18 @@ const FILE_BYTES_MAX: u64 = 1 << 20;
 pub(crate) fn read(chosen: &Chosen, has_filelist: bool) -> Result<Secrets, Failure> {
     let mut secrets = Secrets::default();
     secrets.set_data(chosen.benchmark.data.clone());
-    let Some(source) = chosen.source.as_ref().filter(|_| !has_filelist) else {
-        return Ok(secrets);
+    let folder = match &chosen.source {
+        DefinitionSource::BuiltIn => return Ok(secrets),
+        _ if has_filelist => return Ok(secrets),
+        DefinitionSource::File(file) => file.path.parent().unwrap_or(Path::new(".")),
+        DefinitionSource::Urls(folder) => folder.as_path(),
     };
     let mut problems = Vec::new();
     let (definition, workload) = (&chosen.benchmark.definition.workload, &chosen.benchmark.workload);
     let (Some(definition), Some(workload)) = (definition.web(), workload.web()) else { return Ok(secrets) };
     for placed in &definition.secrets {
         let request = &workload.requests[placed.kind];
-        match value(placed, request, &source.path, chosen.given.as_ref()) {
+        match value(placed, request, folder, chosen.given.as_ref()) {
             Ok(value) => secrets.insert(placed.kind, &placed.secret.part, value),
             Err((label, hint)) => {
                 let request = &workload.requests[placed.kind].name;
@@ -44,9 +47,22 @@ pub(crate) fn read(chosen: &Chosen, has_filelist: bool) -> Result<Secrets, Failu
             }
         }
     }
-    match problems.is_empty() {
-        true => Ok(secrets),
-        false => Err(Diagnostics::new(&source.path.display().to_string(), &source.text, problems).into()),
+    match (problems.is_empty(), &chosen.source) {
+        (true, _) => Ok(secrets),
+        (false, DefinitionSource::File(DefinitionFile { path, text })) => {
+            Err(Diagnostics::new(&path.display().to_string(), text, problems).into())
+        }
+        (false, _) => Err(without_text(&problems)),
+    }
+}
+
+/// Returns the failure of secrets of URLs, which stand in no file; the hint is that of the first.
+fn without_text(problems: &[Diagnostic]) -> Failure {
+    let line = |problem: &Diagnostic| foreign_text(&format!("{}: {}", problem.message, problem.label));
+    let failure = Failure::usage(problems.iter().map(line).collect::<Vec<_>>().join("\n"));
+    match problems.iter().find_map(|problem| problem.hint.clone()) {
+        Some(hint) => failure.hint(hint),
+        None => failure,
     }
 }
 
@@ -71,7 +87,7 @@ pub(crate) fn database_password(chosen: &Chosen) -> Result<Option<DatabasePasswo
 fn value(
     placed: &PlacedSecret,
     request: &Request,
-    definition: &Path,
+    folder: &Path,
     given: Option<&(String, String)>,
 ) -> Result<String, (String, String)> {
     let source = &placed.secret.source;
@@ -86,7 +102,7 @@ fn value(
             (paths::variable(name).map_err(|why| fail(why, hint.clone()))?, hint)
         }
         SecretSource::File(path) => {
-            let path = definition.parent().unwrap_or(Path::new(".")).join(path);
+            let path = folder.join(path);
             let hint = format!("the value is read from `{}` when the run begins", path.display());
             (file(&path, &placed.secret.part).map_err(|why| fail(&why, hint.clone()))?, hint)
         }

@@ -8,9 +8,9 @@ use languages::foreign_text;
 use model::{Fact, FactState, Testbed};
 
 use crate::candidates::{behind_name, server_name, with_cpus};
-use crate::commands::print;
 use crate::exit::Failure;
 use crate::results::Results;
+use crate::stdout::print;
 use crate::table::table_text;
 use crate::wrap::{terminal_width, wrapped};
 

@@ -48,7 +48,7 @@ fn of_encrypted(arguments: &SutArguments, is_encrypted: bool) -> Result<Trust, F
     if !is_encrypted {
         return match is_asked {
             true => {
-                Err(Failure::usage("`--ca` and `--insecure` require TLS, and the target does not use it")
+                Err(Failure::usage("`--ca` and `--insecure` require TLS, but the target does not use it")
                     .hint("use an `https://` target, or `--set tls=on` with a database"))
             }
             false => Ok(Trust::Any),

@@ -7,8 +7,6 @@ use blake3::{Hash, Hasher};
 use rusqlite::Connection;
 use rusqlite::types::ValueRef;
 
-use crate::rows::{HeaderRow, RecordKey};
-
 /// A hasher of fields, each behind its length, so that no two lists of fields give the same bytes.
 pub(crate) struct Digest(Hasher);
 
@@ -24,36 +22,13 @@ impl Digest {
         self.0.update(bytes);
     }
 
-    fn number(&mut self, number: u64) {
+    pub(crate) fn number(&mut self, number: u64) {
         self.field(&number.to_le_bytes());
     }
 
     pub(crate) fn finish(self) -> Hash {
         self.0.finalize()
     }
-}
-
-/// Returns the hash of the header, from which the chain begins.
-pub(crate) fn header_hash(header: &HeaderRow) -> Hash {
-    let mut digest = Digest::new("plimsoll header");
-    digest.field(header.program.as_bytes());
-    digest.field(&header.created_unix_ms.to_le_bytes());
-    digest.field(header.command_line.as_bytes());
-    digest.field(header.plan_json.as_bytes());
-    digest.finish()
-}
-
-/// Returns the hash of an interval from that of the one before, its key and its record.
-pub(crate) fn link(previous: &Hash, key: &RecordKey, index: u32, record: &[u8]) -> Hash {
-    let mut digest = Digest::new("plimsoll interval");
-    digest.field(previous.as_bytes());
-    for number in [key.load_point, key.agent, index, key.phase as u32] {
-        digest.number(number.into());
-    }
-    digest.number(key.start.0);
-    digest.number(key.end.0);
-    digest.field(record);
-    digest.finish()
 }
 
 /// Counts and hashes the rows of a table in order, every column with its type.

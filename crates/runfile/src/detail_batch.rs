@@ -26,20 +26,24 @@ impl DetailBatch {
         DetailBatch { key, detail, first_interval: interval, last_interval: interval, rows: vec![row] }
     }
 
-    /// Returns whether the interval's detail continues the batch and leaves it short enough.
-    pub(crate) fn accepts(&self, key: &RecordKey, interval: u32) -> bool {
+    /// Returns whether the interval continues the batch and leaves it short enough.
+    fn accepts(&self, key: &RecordKey, interval: u32) -> bool {
         let own = &self.key;
         (own.load_point, own.agent, own.phase) == (key.load_point, key.agent, key.phase)
             && self.last_interval.checked_add(1) == Some(interval)
             && key.end.saturating_sub(own.start) <= BATCH_LENGTH_MAX
     }
 
-    /// Adds the next interval's detail, which is in a row of its own.
-    pub(crate) fn add(&mut self, key: &RecordKey, detail: &Detail, interval: u32, row: i64) {
+    /// Adds an interval's detail, which is in a row of its own. Returns `false` if it belongs to another batch: it does not
+    /// continue this one, which would be too long with it, or hold more values than can be counted.
+    pub(crate) fn add(&mut self, key: &RecordKey, detail: &Detail, interval: u32, row: i64) -> bool {
+        if !self.accepts(key, interval) || self.detail.merge(detail).is_err() {
+            return false;
+        }
         self.key.end = key.end;
-        self.detail.merge(detail);
         self.last_interval = interval;
         self.rows.push(row);
+        true
     }
 
     /// Makes the row of the whole batch.

@@ -3,6 +3,7 @@
 //!
 //! [`Writer`] records a run second by second; [`Run`] opens what it left, also after a crash;
 //! [`Run::verify`] tells whether anything in it was changed since, a [`Seal`] who vouches for it.
+//! [`wire`] is the form in which records reach the writer from other machines.
 //! The file's form and the reasons for it: `docs/design/run-file.md`.
 
 mod chain;
@@ -21,7 +22,7 @@ mod summary;
 mod verify;
 mod writer;
 
-pub use codec::CodecError;
+pub use codec::{CodecError, wire};
 pub use error::RunFileError;
 pub use header::Header;
 pub use records::{ReadExtent, Record};

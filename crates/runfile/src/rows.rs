@@ -12,7 +12,7 @@ use rusqlite::{Connection, OptionalExtension, Params, Row, params};
 use units::{Nanos, WallTime};
 
 use crate::Header;
-use crate::chain::header_hash;
+use crate::chain::Digest;
 
 /// The key columns of a record, which its blob does not repeat.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -33,6 +33,19 @@ impl RecordKey {
             start: record.start,
             end: record.end,
         }
+    }
+
+    /// Returns the hash of an interval from that of the one before, its key and its record.
+    pub(crate) fn link(&self, previous: &Hash, index: u32, record: &[u8]) -> Hash {
+        let mut digest = Digest::new("plimsoll interval");
+        digest.field(previous.as_bytes());
+        for number in [self.load_point, self.agent, index, self.phase as u32] {
+            digest.number(number.into());
+        }
+        digest.number(self.start.0);
+        digest.number(self.end.0);
+        digest.field(record);
+        digest.finish()
     }
 }
 
@@ -68,9 +81,19 @@ impl HeaderRow {
         }
     }
 
+    /// Returns the hash of the header, from which the chain begins.
+    pub(crate) fn hash(&self) -> Hash {
+        let mut digest = Digest::new("plimsoll header");
+        digest.field(self.program.as_bytes());
+        digest.field(&self.created_unix_ms.to_le_bytes());
+        digest.field(self.command_line.as_bytes());
+        digest.field(self.plan_json.as_bytes());
+        digest.finish()
+    }
+
     /// Writes the row and returns its hash.
     pub(crate) fn insert(&self, database: &Connection) -> rusqlite::Result<Hash> {
-        let hash = header_hash(self);
+        let hash = self.hash();
         database.execute(
             "INSERT INTO header VALUES (1, ?, ?, ?, ?, ?, ?, ?, ?)",
             params![
@@ -356,7 +379,7 @@ pub(crate) fn read_counts(database: &Connection) -> rusqlite::Result<Vec<NamedCo
     })
 }
 
-/// Reads the load points that began, in the order of their indexes: those that a search added to its plan.
+/// Reads the load points that began, in the order of their indexes: those that a run added to its plan are among them.
 pub(crate) fn read_load_points(database: &Connection) -> rusqlite::Result<Vec<LoadPoint>> {
     let sql = "SELECT load_point, load FROM load_point ORDER BY load_point";
     all(database, sql, [], |row| {

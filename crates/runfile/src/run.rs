@@ -6,6 +6,7 @@ use blake3::Hash;
 use languages::without_credentials;
 use model::{
     ConsistencyCheck, Ending, Example, FactSection, Machine, NamedCount, PLAN_FORMAT, Plan, Series, Testbed,
+    check_agents,
 };
 use rusqlite::Connection;
 use units::WallTime;
@@ -61,8 +62,10 @@ impl Run {
         }
         let mut plan = header_row.plan().map_err(|why| damaged("plan", why.to_string()))?;
         plan.catalog.check().map_err(|why| damaged("plan", why.to_string()))?;
-        if plan.search.is_some() {
-            plan.load_points = rows::read_load_points(&database).map_err(in_table("load_point"))?;
+        check_agents(&plan.agents).map_err(|why| damaged("plan", why.to_string()))?;
+        if plan.search.is_some() || plan.refinement.is_some() {
+            let begun = rows::read_load_points(&database).map_err(in_table("load_point"))?;
+            begun.into_iter().for_each(|point| plan.add_load_point(point));
         }
         let limits = rows::read_limits(&database).map_err(in_table("limit_in_force"))?;
         limits.iter().for_each(|limit| plan.sut.enforce(limit));
@@ -91,7 +94,7 @@ impl Run {
         &self.header
     }
 
-    /// Returns the plan, with the load points that a search added and the limits that were in force.
+    /// Returns the plan, with the load points that the run added and the limits that were in force.
     pub fn plan(&self) -> &Plan {
         &self.header.plan
     }

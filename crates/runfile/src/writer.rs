@@ -24,7 +24,7 @@ use model::{
 use rusqlite::{Connection, OpenFlags, Transaction, params};
 use units::{Nanos, WallTime};
 
-use crate::chain::{link, table_hash};
+use crate::chain::table_hash;
 use crate::codec::{LastReadings, encode_detail, encode_interval, encode_resource};
 use crate::detail_batch::DetailBatch;
 use crate::rows::{
@@ -143,7 +143,7 @@ impl Writer {
     pub fn interval(&mut self, record: &IntervalRecord) -> Result<(), RunFileError> {
         let (key, index) = (RecordKey::of(record), record.index);
         let bytes = encode_interval(record);
-        let hash = link(&self.chain, &key, index, &bytes);
+        let hash = key.link(&self.chain, index, &bytes);
         let figures = figures(record, &self.transferred);
         let row = IntervalRow { key, index, figures, record: bytes, hash };
         let ended = self.batches.remove(&key.agent);
@@ -365,13 +365,11 @@ fn add_detail(
     let record = encode_detail(detail);
     let row = DetailRow { key, first_interval: interval, last_interval: interval, record };
     let row = row.insert(None, transaction)?;
-    match open {
-        Some(mut batch) if batch.accepts(&key, interval) => {
-            batch.add(&key, detail, interval, row);
+    if let Some(mut batch) = open {
+        if batch.add(&key, detail, interval, row) {
             return Ok(batch);
         }
-        Some(batch) => join(transaction, &batch)?,
-        None => {}
+        join(transaction, &batch)?;
     }
     Ok(DetailBatch::new(key, detail.clone(), interval, row))
 }
@@ -417,8 +415,8 @@ fn offered(load: Load) -> String {
 #[cfg(test)]
 mod tests {
     use model::{
-        BenchmarkId, Connection as Kept, Flow, PLAN_FORMAT, Phase, Phases, Plan, Rules, SutPlan, Testbed,
-        Think, WebProtocol, WebWorkload,
+        AgentPlan, BenchmarkId, Connection as Kept, Flow, PLAN_FORMAT, Phase, Phases, Plan, Rules, SutPlan,
+        Testbed, Think, WebProtocol, WebWorkload,
     };
 
     use super::*;
@@ -456,11 +454,11 @@ mod tests {
             rules: Rules::default(),
             modifications: vec![],
             sut: SutPlan::of(""),
-            load_cpus: vec![],
-            load_threads: 1,
+            agents: vec![AgentPlan::only(1)],
             arrival_lanes: std::num::NonZeroU16::MIN,
             source_addresses: vec![],
             search: None,
+            refinement: None,
             limits: Vec::new(),
         };
         let testbed = Testbed::default();

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use model::{Catalog, Ending, Phase, Score};
+use model::{AgentPlan, Catalog, Ending, Phase, Score};
 use runfile::{Run, RunFileError, VerifyFinding, Writer};
 use rusqlite::Connection;
 
@@ -78,7 +78,7 @@ fn a_plan_of_another_format_is_named() {
     finished_run(&path, 1, 1);
     let change = r#"UPDATE header SET plan_json = '{"format": 1, "workload": {"objects": []}}'"#;
     Connection::open(&path).unwrap().execute_batch(change).unwrap();
-    assert_eq!(refusal(&path), "`FILE` has plan format 1, this build reads 3");
+    assert_eq!(refusal(&path), "`FILE` has plan format 1, this build reads 4");
     assert!(Run::open(&path).unwrap_err().hint().is_some());
 }
 
@@ -99,6 +99,24 @@ fn a_catalog_that_cannot_be_is_damage() {
     );
 }
 
+/// So are its load agents.
+#[test]
+fn load_agents_that_cannot_be_are_damage() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("run.plim");
+    for (threads, text) in [
+        (vec![], "the plan has no load agent"),
+        (vec![0], "load agent 0 of the plan has no load threads"),
+        (vec![2, 1], "the shares of load agent 1 of the plan begin at 0 in place of 2"),
+    ] {
+        let mut header = header(1);
+        header.plan.agents = threads.iter().map(|n| AgentPlan::only(*n)).collect();
+        let _ = std::fs::remove_file(&path);
+        drop(Writer::create(&path, &header).unwrap());
+        assert_eq!(refusal(&path), format!("`FILE` is damaged: plan: {text}"));
+    }
+}
+
 #[test]
 fn a_score_or_a_word_that_cannot_be_is_damage() {
     let folder = tempfile::tempdir().unwrap();
@@ -112,11 +130,11 @@ fn a_score_or_a_word_that_cannot_be_is_damage() {
     };
     assert_eq!(
         refused(|catalog| catalog.score = Score::Throughput { measures: vec![17] }),
-        "`FILE` is damaged: plan: the score in the catalog cannot be computed of what it counts"
+        "`FILE` is damaged: plan: the score in the catalog cannot be computed from what it counts"
     );
     assert_eq!(
         refused(|catalog| catalog.words.user.many = "\u{1b}[2J".to_owned()),
-        "`FILE` is damaged: plan: the catalog's word for `user` is none that can be used"
+        "`FILE` is damaged: plan: the catalog's word for `user` is not usable"
     );
 }
 

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use model::{
     Counter, DetailRecord, Ending, Example, Fact, FactSection, FactState, IntervalRecord, LimitInForce, Load,
-    LoadPoint, Machine, MachineRole, Outcome, Phase, Plan, ResourceRecord, Search, Series, ServerLimit,
+    LoadPoint, Machine, MachineRole, Outcome, Phase, Plan, Refinement, ResourceRecord, Search, Series,
+    ServerLimit,
 };
 use runfile::{Record, Run, RunFileError, Writer, summary};
 use rusqlite::Connection;
@@ -251,6 +252,31 @@ fn the_plan_of_a_search_has_the_load_points_that_began() {
     }
     writer.finish(WallTime(8), &Ending::Complete).unwrap();
     assert_eq!(Run::open(&path).unwrap().plan().load_points, points);
+}
+
+/// Goal: what a run adds between its loads follows the planned ones, which a run that was stopped still has; what the plan
+/// does not allow is not part of it.
+#[test]
+fn load_points_that_were_added_follow_those_of_the_plan() {
+    let place = tempfile::tempdir().unwrap();
+    let read = |name: &str, n_begun: u32| {
+        let path = place.path().join(name);
+        let mut header = header(2);
+        header.plan.refinement = Some(Refinement { n_planned: 2, added_max: 1 });
+        let mut writer = Writer::create(&path, &header).unwrap();
+        let mut points = header.plan.load_points.clone();
+        points.extend([(2, 3), (3, 4)].map(|(index, users)| LoadPoint { index, load: Load::Users(users) }));
+        for point in &points[..n_begun as usize] {
+            writer.load_point(*point, WallTime(5)).unwrap();
+        }
+        writer.finish(WallTime(8), &Ending::Complete).unwrap();
+        let found = Run::open(&path).unwrap().plan().load_points.clone();
+        assert_eq!(found[..2], points[..2]);
+        found[2..].iter().map(|point| point.load).collect::<Vec<_>>()
+    };
+    assert_eq!(read("stopped.plim", 1), []);
+    assert_eq!(read("added.plim", 3), [Load::Users(3)]);
+    assert_eq!(read("forged.plim", 4), [Load::Users(3)]);
 }
 
 /// Goal: what a machine does not allow stands beside the plan, which stays as it was made.

@@ -1,4 +1,4 @@
-//! Asymptotic bounds on a closed loop, from the demands that an operation makes on each resource.
+//! The saturation of a closed loop, from the demands that an operation makes on each resource.
 //!
 //! N users, Z mean think time (s), D_k time that an operation keeps resource k busy (s), m_k servers
 //! of that kind (CPUs, disks). D_max is the largest D_k ÷ m_k.
@@ -19,25 +19,13 @@ impl Demand {
     }
 }
 
-/// Returns the rate that users can reach at most (operations/s): min(N ÷ (Z + ΣD), 1 ÷ D_max).
-///
-/// `None` if nothing bounds it (no demand, no think time), or if a figure is not a number of at
-/// least zero.
-///
-/// Source: asymptotic bounds, Denning and Buzen 1978; Lazowska et al. 1984, Quantitative System
-/// Performance, chapter 5.
-pub fn asymptotic_bound(users: f64, think: f64, demands: &[Demand]) -> Option<f64> {
-    let (total, largest) = totals(demands)?;
-    let bound = (users / (think + total)).min(1.0 / largest);
-    (0.0 <= users && 0.0 <= think && bound.is_finite()).then_some(bound)
-}
-
 /// Returns N*, the number of users from which on the busiest resource sets the limit: (Z + ΣD) ÷ D_max.
 ///
 /// Below it users seldom meet, above they must. `None` if nothing is demanded, or if a figure is not
 /// a number of at least zero.
 ///
-/// Source: where the two asymptotic bounds cross; Lazowska et al. 1984, chapter 5.
+/// Source: where the two asymptotic bounds N ÷ (Z + ΣD) and 1 ÷ D_max cross, Denning and Buzen 1978; Lazowska et al.
+/// 1984, Quantitative System Performance, chapter 5.
 pub fn saturation_users(think: f64, demands: &[Demand]) -> Option<f64> {
     let (total, largest) = totals(demands)?;
     (0.0 <= think && 0.0 < largest).then(|| (think + total) / largest).filter(|users| users.is_finite())
@@ -60,29 +48,19 @@ mod tests {
         of.iter().map(|(busy, servers)| Demand { busy: *busy, servers: *servers }).collect()
     }
 
-    /// By hand: CPU 20 ms on two CPUs, disk 30 ms: D_max 30 ms, ΣD 50 ms. With Z 0.4 s: N* = 0.45 ÷ 0.03 = 15;
-    /// 9 users: 9 ÷ 0.45 = 20/s; 30 users: 1 ÷ 0.03 = 33.3/s.
+    /// By hand: CPU 20 ms on two CPUs, disk 30 ms: D_max 30 ms, ΣD 50 ms. With Z 0.4 s: N* = 0.45 ÷ 0.03 = 15.
     #[test]
     fn two_resources_by_hand() {
-        let demands = demands(&[(0.02, 2.0), (0.03, 1.0)]);
-        let near = |found: Option<f64>, expected: f64| {
-            assert!((found.unwrap() - expected).abs() < 1e-9, "{found:?}")
-        };
-        near(saturation_users(0.4, &demands), 15.0);
-        near(asymptotic_bound(9.0, 0.4, &demands), 20.0);
-        near(asymptotic_bound(15.0, 0.4, &demands), 1.0 / 0.03);
-        near(asymptotic_bound(30.0, 0.4, &demands), 1.0 / 0.03);
+        let found = saturation_users(0.4, &demands(&[(0.02, 2.0), (0.03, 1.0)]));
+        assert!((found.unwrap() - 15.0).abs() < 1e-9, "{found:?}");
     }
 
     #[test]
     fn what_is_not_bounded_or_not_possible_gives_none() {
-        assert_eq!((asymptotic_bound(5.0, 0.0, &[]), saturation_users(1.0, &[])), (None, None));
-        // Think time alone still bounds: 5 ÷ 0.5.
-        assert_eq!(asymptotic_bound(5.0, 0.5, &[]), Some(10.0));
+        assert_eq!(saturation_users(1.0, &[]), None);
         for bad in [(-0.1, 1.0), (0.1, 0.0), (f64::NAN, 1.0), (f64::INFINITY, 1.0)] {
             assert_eq!(saturation_users(1.0, &demands(&[bad])), None, "{bad:?}");
         }
-        let fine = demands(&[(0.1, 1.0)]);
-        assert_eq!((asymptotic_bound(f64::NAN, 1.0, &fine), saturation_users(-1.0, &fine)), (None, None));
+        assert_eq!(saturation_users(-1.0, &demands(&[(0.1, 1.0)])), None);
     }
 }

@@ -161,6 +161,14 @@ impl Histogram {
         Some(self.bucket_at(rank)?.high)
     }
 
+    /// Returns the quantile of `n` values, of which only those that were recorded are known: all others are greater.
+    ///
+    /// `None` if the value at rank ⌈q·n⌉ is one of the others, there is no value, or q is not from 0 to 1.
+    pub fn quantile_of(&self, q: Ratio, n: u64) -> Option<Nanos> {
+        let rank = quantile_rank(q.0, n)?;
+        Some(self.bucket_at(rank)?.high)
+    }
+
     /// Returns the quantile with an interval that covers the true one with at least the given confidence.
     ///
     /// The interval runs between two order statistics, whose ranks l < u are the closest with
@@ -443,6 +451,17 @@ mod tests {
     /// Values of all magnitudes.
     fn any_values() -> impl Strategy<Value = Vec<u64>> {
         prop::collection::vec(any::<u64>().prop_flat_map(|bits| 0..=bits >> (bits % 64)), 0..40)
+    }
+
+    /// By hand: of ten values the least six are known. Rank ⌈0.6·10⌉ is the sixth, and rank 7 is one of the others.
+    #[test]
+    fn quantiles_of_values_that_are_not_all_known() {
+        let mut histogram = Histogram::new();
+        (1..=6).for_each(|value| histogram.record(Nanos(value)));
+        let quantile = |q| histogram.quantile_of(Ratio(q), 10);
+        assert_eq!([0.1, 0.5, 0.6].map(quantile), [1, 5, 6].map(|value| Some(Nanos(value))));
+        assert_eq!([0.7, 1.0, 1.1].map(quantile), [None; 3]);
+        assert_eq!(Histogram::new().quantile_of(Ratio(0.5), 0), None);
     }
 
     proptest! {

@@ -59,16 +59,6 @@ pub fn interactive_bound(users: f64, response: f64, think: f64) -> Option<f64> {
     (0.0 < response + think).then(|| users / (response + think))
 }
 
-/// Returns the rate (operations/s) at which a resource would be fully busy: X ÷ U.
-///
-/// X is the measured rate, U the measured share of time that the resource was busy, so that
-/// U ÷ X is what one operation demands of it. `None` if it was never busy.
-///
-/// Source: the utilization law, U = X·D with U ≤ 1 (Denning and Buzen 1978).
-pub fn utilization_bound(rate: f64, utilization: Ratio) -> Option<f64> {
-    (0.0 < utilization.0).then(|| rate / utilization.0)
-}
-
 /// Returns the harmonic mean n ÷ Σ(1/x), in the unit of the values: the mean of rates over equal work.
 ///
 /// `None` if there are no values or one is not above zero.
@@ -157,13 +147,6 @@ mod tests {
         }
         close(interactive_response(100.0, 200.0, 0.27), 0.23, 1e-12);
         assert_eq!((interactive_bound(5.0, 0.0, 0.0), interactive_response(5.0, 0.0, 0.0)), (None, None));
-    }
-
-    /// By hand: 300/s at 60 % busy is 2 ms each, so 500/s at most.
-    #[test]
-    fn a_busy_resource_bounds_the_rate() {
-        close(utilization_bound(300.0, Ratio(0.6)), 500.0, 1e-9);
-        assert_eq!(utilization_bound(300.0, Ratio(0.0)), None);
     }
 
     /// The check of the application server's specification, 9.6: 100, 200 and 300 operations in 10 s each.

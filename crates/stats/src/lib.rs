@@ -17,7 +17,6 @@
 
 mod asymptote;
 mod batches;
-mod bits;
 mod bootstrap;
 mod buckets;
 mod change_points;
@@ -27,7 +26,6 @@ mod curve;
 mod drift;
 mod estimate;
 mod histogram;
-mod knees;
 mod law;
 mod least_squares;
 mod median;
@@ -39,7 +37,7 @@ mod scaling;
 mod steady;
 mod warm_up;
 
-pub use asymptote::{Demand, asymptotic_bound, saturation_users};
+pub use asymptote::{Demand, saturation_users};
 pub use batches::{Batches, batch_quantile_interval};
 pub use change_points::{ChangePoint, N_SEGMENT_MIN, change_points};
 pub use codec::HistogramError;
@@ -51,10 +49,9 @@ pub use curve::{CurvePoint, knee, least_peak, peak, saturation_point};
 pub use drift::{batch_mean_interval, variance};
 pub use estimate::Estimate;
 pub use histogram::{Bucket, Histogram, HistogramOverflow, Quantile};
-pub use knees::{Agreement, Knees, kneedle, knees, two_line_knee};
 pub use law::{
     MBIT, decimal_megabits, harmonic_mean, interactive_bound, interactive_response, little_gap, load_factor,
-    rate_of_clients, t1_lines, utilization_bound, weighted_harmonic_mean,
+    rate_of_clients, t1_lines, weighted_harmonic_mean,
 };
 pub use median::median;
 pub use moments::Moments;

@@ -68,6 +68,16 @@ impl Moments {
         Some(scaled.sqrt() / n)
     }
 
+    /// Returns Jain's index of fairness, (Σx)² ÷ (n·Σx²): 1 if all values are equal, 1 ÷ n if all but one are zero. `None` if
+    /// nothing but zeros was recorded.
+    ///
+    /// Source: Jain, Chiu and Hawe, A Quantitative Measure of Fairness and Discrimination, DEC-TR-301, 1984.
+    pub fn fairness(&self) -> Option<f64> {
+        let sum = self.sum as f64;
+        let squares = self.n as f64 * self.sum_squares as f64;
+        (0.0 < squares).then(|| sum * sum / squares)
+    }
+
     /// Returns the smallest value. `None` if nothing was recorded.
     pub fn min(&self) -> Option<u64> {
         (0 < self.n).then_some(self.min)
@@ -103,6 +113,14 @@ mod tests {
         let moments = of(&[2, 4, 4, 4, 5, 5, 7, 9]);
         assert_eq!(moments, Moments { n: 8, sum: 40, sum_squares: 232, min: 2, max: 9 });
         assert_eq!((moments.mean(), moments.deviation()), (Some(5.0), Some(2.0)));
+    }
+
+    /// By hand: 1, 1, 2: (4)² ÷ (3·6) = 16 ÷ 18. All to one of four: 1 ÷ 4.
+    #[test]
+    fn fairness_by_hand() {
+        assert_eq!(of(&[1, 1, 2]).fairness(), Some(16.0 / 18.0));
+        assert_eq!((of(&[5, 5]).fairness(), of(&[0, 0, 7, 0]).fairness()), (Some(1.0), Some(0.25)));
+        assert_eq!((of(&[]).fairness(), of(&[0, 0]).fairness()), (None, None));
     }
 
     #[test]

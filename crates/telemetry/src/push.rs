@@ -97,10 +97,10 @@ async fn connect(endpoint: &Endpoint) -> std::io::Result<TcpStream> {
 fn check_response(response: &ResponseReader) -> Result<(), String> {
     let status = response.head().map_or(0, |head| head.status);
     if !(200..300).contains(&status) {
-        return Err(format!("it responded with status {status}"));
+        return Err(format!("the collector responded with status {status}"));
     }
     match rejected(response.body()) {
-        Some(message) => Err(format!("it rejected some of them: {message}")),
+        Some(message) => Err(format!("the collector rejected some metrics: {message}")),
         None => Ok(()),
     }
 }
@@ -145,9 +145,9 @@ mod tests {
         check(
             "200 OK",
             r#"{"partialSuccess":{"rejectedDataPoints":"3","errorMessage":"too old"}}"#,
-            Err("it rejected some of them: too old"),
+            Err("the collector rejected some metrics: too old"),
         );
-        check("503 Busy", "{}", Err("it responded with status 503"));
+        check("503 Busy", "{}", Err("the collector responded with status 503"));
     }
 
     #[test]
@@ -157,7 +157,9 @@ mod tests {
         check(
             "200 OK",
             &body,
-            Err("it rejected some of them: \\u{1b}[31mRED\\u{1b}]0;owned\\u{7}\\nerror: the run failed"),
+            Err(
+                "the collector rejected some metrics: \\u{1b}[31mRED\\u{1b}]0;owned\\u{7}\\nerror: the run failed",
+            ),
         );
         let long = "x".repeat(60_000);
         let body = format!(r#"{{"partialSuccess":{{"rejectedDataPoints":1,"errorMessage":"{long}"}}}}"#);
@@ -187,9 +189,9 @@ mod tests {
         let accepted = format!("{interim}HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{{}}");
         assert_eq!(pushed(accepted), Ok(()));
         let refused = format!("{interim}HTTP/1.1 503 Busy\r\nContent-Length: 0\r\n\r\n");
-        assert_eq!(pushed(refused), Err("it responded with status 503".to_owned()));
+        assert_eq!(pushed(refused), Err("the collector responded with status 503".to_owned()));
         let switched = "HTTP/1.1 101 Switching Protocols\r\n\r\n";
-        assert_eq!(pushed(switched.to_owned()), Err("it responded with status 101".to_owned()));
+        assert_eq!(pushed(switched.to_owned()), Err("the collector responded with status 101".to_owned()));
     }
 
     #[test]
@@ -199,7 +201,7 @@ mod tests {
         assert_eq!(pushed(format!("HTTP/1.0 200 OK\r\n\r\n{long}")), Ok(()));
         assert_eq!(
             pushed(format!("HTTP/1.0 404 Not Found\r\n\r\n{long}")),
-            Err("it responded with status 404".to_owned())
+            Err("the collector responded with status 404".to_owned())
         );
     }
 
@@ -207,7 +209,7 @@ mod tests {
     fn other_bytes_are_an_error() {
         assert_eq!(
             pushed(String::new()),
-            Err("it closed the connection before the response was complete".to_owned())
+            Err("the server closed the connection before the response was complete".to_owned())
         );
         assert!(pushed("SSH-2.0-x\r\n\r\n".to_owned()).is_err());
     }
@@ -218,7 +220,7 @@ mod tests {
         let body = r#"{"partialSuccess":{"rejectedDataPoints":1}}"#;
         assert_eq!(
             pushed(format!("{response}{:x}\r\n{body}\r\n0\r\n\r\n", body.len())),
-            Err("it rejected some of them: no reason given".to_owned())
+            Err("the collector rejected some metrics: no reason given".to_owned())
         );
     }
 }

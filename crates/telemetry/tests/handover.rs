@@ -166,7 +166,10 @@ fn a_collector_that_refuses_is_a_warning() {
     let (options, collector) = collector("HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n");
     let url = options.push.clone().unwrap();
     let warnings = start(options).end();
-    assert_eq!(warnings, [format!("metrics are not pushed to `{url}`: it responded with status 404")]);
+    assert_eq!(
+        warnings,
+        [format!("metrics are not pushed to `{url}`: the collector responded with status 404")]
+    );
     collector.join().unwrap();
 }
 

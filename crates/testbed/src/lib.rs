@@ -5,6 +5,7 @@
 mod affinity;
 mod calibration;
 mod cgroup;
+mod group_removal;
 mod observer_program;
 mod owned_resources;
 mod page_cache;
@@ -24,7 +25,7 @@ pub use populate::{MODIFIED_UNIX_S, PopulateError, Populated, populate, populate
 pub use private_folder::make_private_folder;
 pub use recipe::{
     BENCHMARK_PROFILE, BUILT_IN_ACCELERATORS, BUILT_IN_RECIPES, Ready, Recipe, RecipeError, Reset,
-    ServerFamily, StopSignal, WebVariant,
+    StopSignal, WebVariant, recipe_schema,
 };
 pub use sut::{
     Acceleration, DataContents, GatewayListing, Installed, MemoryLimitProof, Missing, RunningSut, Server,

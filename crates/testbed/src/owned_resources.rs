@@ -16,7 +16,7 @@ use std::time::Duration;
 use observe::process::family_of;
 use rustix::process::{Pid, Signal, WaitOptions, kill_process, kill_process_group, waitpid};
 
-use crate::cgroup::{kill_groups, remove_groups};
+use crate::group_removal::{kill_groups, remove_groups};
 use crate::process;
 
 /// Number of waits of [`PAUSE`] for killed processes.

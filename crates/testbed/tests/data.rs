@@ -121,7 +121,6 @@ fn idle(more: &str) -> Recipe {
     let text = format!(
         r#"
 format = 2
-family = "file"
 name = "idle"
 title = "Idle"
 ready = "log"

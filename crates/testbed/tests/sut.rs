@@ -5,11 +5,10 @@ use std::os::unix::fs::PermissionsExt;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use model::{Content, FileSet, SetFile};
+use model::{Content, Family, FileSet, SetFile};
 use observe::available_cpus;
 use testbed::{
-    DiskLimits, MemoryLimitProof, Recipe, ResourceLimits, RunningSut, Server, ServerFamily, SutError,
-    SutRequest, populate,
+    DiskLimits, MemoryLimitProof, Recipe, ResourceLimits, RunningSut, Server, SutError, SutRequest, populate,
 };
 use units::{Clock, Nanos, RealClock};
 
@@ -320,7 +319,7 @@ fn a_built_in_server_announces_its_address_and_ends_with_its_input() {
     let files = files();
     let script = r#"echo starting; echo '{"ready": {"address": "127.0.0.1:4711"}}'; read end; exit 4"#;
     let (program, args) = ("/bin/sh".into(), vec!["-c".into(), script.into()]);
-    let server = Server::BuiltIn { family: ServerFamily::Web, program, args };
+    let server = Server::BuiltIn { family: Family::Web, status: None, program, args };
     let mut sut = RunningSut::start(request(server, base.path(), &files)).unwrap();
     sut.wait_ready(READY_MAX).unwrap_or_else(|error| panic!("{error}"));
     assert_eq!(sut.url(), "http://127.0.0.1:4711/");

@@ -23,6 +23,10 @@ pub fn assert_conserved(records: &[IntervalRecord]) {
             assert_eq!(record.flow.waiting_at_start, before.waiting_at_end, "{place}: waiting");
             assert_eq!(record.flow.in_flight_at_start, before.in_flight_at_end, "{place}: in flight");
             assert_flow(&record.flow, &place);
+            assert!(
+                record.notices.iter().all(|notice| notice.sides()[0] == notice.sides()[1]),
+                "{place}: notices"
+            );
             assert_sums(record, &place);
             (before, end) = (record.flow, record.end);
         }

@@ -1,17 +1,19 @@
 //! A driver for a simulated server.
 
 use std::cell::RefCell;
+use std::collections::VecDeque;
+use std::future::pending;
 use std::marker::PhantomData;
 use std::rc::Rc;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex};
 
 use engine::{BlockingClock, BlockingDriver, Driver, Timers};
-use model::{Outcome, Reply};
+use model::{Outcome, Reply, UserNotice};
 use units::{Clock, Nanos, SimClock};
 
 use crate::family::{SimExchange, SimOperation};
-use crate::server::{ServerState, SimReply};
+use crate::server::{ServerState, SimNotices, SimReply};
 use crate::sim_threads::SimThreads;
 
 /// Size of every reply's head.
@@ -27,17 +29,54 @@ pub(crate) struct SimDriver<O> {
     pub(crate) clock: SimClock,
     pub(crate) origin: Nanos,
     pub(crate) user: u32,
+    pub(crate) notices: NoticeQueue,
     pub(crate) operation: PhantomData<O>,
+}
+
+/// The notices that a user awaits.
+#[derive(Debug, Default)]
+pub(crate) struct NoticeQueue {
+    /// The number of notices that were begun.
+    n: u64,
+    /// The beginnings of waits that the engine has not heard of.
+    begun: VecDeque<Nanos>,
+    /// The beginnings of those whose notices will come, with the times of these; in order.
+    coming: VecDeque<(Nanos, Nanos)>,
+}
+
+impl NoticeQueue {
+    fn begin(&mut self, notices: SimNotices, at: Nanos) {
+        self.n += 1;
+        self.begun.push_back(at);
+        if !self.n.is_multiple_of(notices.lost_of) {
+            self.coming.push_back((at, at + notices.after));
+        }
+    }
 }
 
 impl<O: SimOperation> Driver for SimDriver<O> {
     type Operation = O;
 
+    const RESTS: bool = true;
+
+    async fn rest(&mut self) -> UserNotice {
+        if let Some(begun) = self.notices.begun.pop_front() {
+            return UserNotice { measure: 0, begun, value: None };
+        }
+        let Some((begun, at)) = self.notices.coming.front().copied() else { return pending().await };
+        self.timers.sleep_until(at).await;
+        self.notices.coming.pop_front();
+        UserNotice { measure: 0, begun, value: Some((self.clock.now() - begun).0) }
+    }
+
     async fn perform(&mut self, operation: &O, sent: Nanos) -> Reply {
         let fate = self.server_state.borrow_mut().admit(self.user, operation.kind(), sent - self.origin);
         self.timers.sleep_until(self.origin + fate.done).await;
         // As in a real driver, the reply is done when the generator sees it, which is later if it is paused.
-        reply(operation, &fate, sent, self.clock.now(), self.origin)
+        let reply = reply(operation, &fate, sent, self.clock.now(), self.origin);
+        let notices = self.server_state.borrow().notices().filter(|_| reply.outcome == Outcome::Ok);
+        notices.into_iter().for_each(|notices| self.notices.begin(notices, reply.done));
+        reply
     }
 
     fn give_up(&mut self) {}

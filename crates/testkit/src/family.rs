@@ -85,7 +85,7 @@ impl SimOperation for OrderRequest {
         .into_iter()
         .chain(order_measure::of_input(&self.input).into_iter().flatten())
         {
-            measured.set(measure, value);
+            measured.set(order_measure::slot(measure, true), value);
         }
         measured
     }

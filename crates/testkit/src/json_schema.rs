@@ -91,6 +91,8 @@ fn follows(word: &str, rule: &Value, schema: &Value, value: &Value) -> bool {
         "minimum" => value.as_f64().is_none_or(|number| limit() <= number),
         "maximum" => value.as_f64().is_none_or(|number| number <= limit()),
         "exclusiveMinimum" => value.as_f64().is_none_or(|number| limit() < number),
+        "minProperties" => value.as_object().is_none_or(|entries| size() <= entries.len()),
+        "maxProperties" => value.as_object().is_none_or(|entries| entries.len() <= size()),
         "minItems" => value.as_array().is_none_or(|items| size() <= items.len()),
         "maxItems" => value.as_array().is_none_or(|items| items.len() <= size()),
         "minLength" => value.as_str().is_none_or(|text| size() <= text.chars().count()),

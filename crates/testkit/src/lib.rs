@@ -52,6 +52,6 @@ pub use postgres::PostgresStub;
 pub use queues::{mg1_response, mm1_response, mm1_response_quantile, mmc_response};
 pub use schema_keys::{Keys, is_published, keys_named, keys_read};
 pub use seed::with_seed;
-pub use server::{SimRequest, SimServer, StatedTimes, TimeWindow};
+pub use server::{SimNotices, SimRequest, SimServer, StatedTimes, TimeWindow};
 pub use simulation::{Recording, Simulation, analyze};
 pub use stall::Stall;

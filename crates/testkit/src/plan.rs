@@ -3,8 +3,8 @@
 use std::num::NonZeroU16;
 
 use model::{
-    Arrivals, BenchmarkId, Connection, Load, LoadPoint, Overrides, PLAN_FORMAT, Page, Phases, Plan, Request,
-    Rules, SutPlan, Think, WebProtocol, WebWorkload, Workload, make_plan,
+    AgentPlan, Arrivals, BenchmarkId, Connection, Load, LoadPoint, Overrides, PLAN_FORMAT, Page, Phases,
+    Plan, Request, Rules, SutPlan, Think, WebProtocol, WebWorkload, Workload, make_plan,
 };
 use units::Nanos;
 
@@ -83,10 +83,10 @@ fn plan(seed: u64, loads: impl IntoIterator<Item = Load>, phases: Phases) -> Pla
         rules: Rules::default(),
         modifications: Vec::new(),
         sut: SutPlan::of("simulated"),
-        load_cpus: Vec::new(),
-        load_threads: 1,
+        agents: vec![AgentPlan::only(1)],
         source_addresses: Vec::new(),
         search: None,
+        refinement: None,
         limits: Vec::new(),
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use schemars::Schema;
+use languages::schema_text;
 use serde_json::Value;
 use toml::de::{DeTable, DeValue};
 
@@ -19,16 +19,16 @@ pub fn keys_read(texts: &[&str], named: &[&str]) -> Keys {
 }
 
 /// Collects the properties of every object of a schema.
-pub fn keys_named(schema: Schema) -> Keys {
-    let schema = schema.to_value();
+pub fn keys_named(schema: impl Into<Value>) -> Keys {
+    let schema = schema.into();
     let mut found = Keys::new();
     collect_named(&schema, "", &schema, &mut found);
     found
 }
 
 /// Asserts that the file of this name below `schemas/` holds the schema; else writes the expected one.
-pub fn is_published(name: &str, schema: Schema) {
-    let schema = serde_json::to_string_pretty(&schema).unwrap() + "\n";
+pub fn is_published(name: &str, schema: impl Into<Value>) {
+    let schema = schema_text(&schema.into());
     let published = format!("{}/../../schemas/{name}", env!("CARGO_MANIFEST_DIR"));
     if std::fs::read_to_string(published).unwrap_or_default() != schema {
         // A folder of its own, which stays: tests of other users and worktrees write files of the same name.

@@ -49,6 +49,17 @@ pub struct SimServer {
     pub refusal_ratio: f64,
     /// The times in its replies, where the protocol has them.
     pub stated: StatedTimes,
+    /// The notices that users get after successful operations; `None`: no notices.
+    pub notices: Option<SimNotices>,
+}
+
+/// Notices of a simulated server, of the first measure of user scope.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SimNotices {
+    /// The time from the end of an operation to its notice.
+    pub after: Nanos,
+    /// The notice of each so many operations of a user never comes.
+    pub lost_of: u64,
 }
 
 /// A request as the server saw it.
@@ -74,6 +85,7 @@ impl SimServer {
             error_ratio: 0.0,
             refusal_ratio: 0.0,
             stated: StatedTimes::Both,
+            notices: None,
         }
     }
 
@@ -114,6 +126,11 @@ impl ServerState {
             free: (0..workers).map(|_| Reverse(Nanos::ZERO)).collect(),
             requests: Vec::new(),
         }
+    }
+
+    /// Returns the notices that users get.
+    pub(crate) fn notices(&self) -> Option<SimNotices> {
+        self.server.notices
     }
 
     /// Computes the reply to a request. Requests arrive in the order in which they are sent, and the network

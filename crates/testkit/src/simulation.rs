@@ -25,7 +25,7 @@ use model::{
 };
 use units::{Clock, Nanos};
 
-use crate::driver::{SimBlockingDriver, SimDriver};
+use crate::driver::{NoticeQueue, SimBlockingDriver, SimDriver};
 use crate::executor::SimExecutor;
 use crate::family::SimOperation;
 use crate::server::{ServerState, SimRequest, SimServer, TimeWindow};
@@ -98,7 +98,7 @@ impl Simulation {
                 part.examples.into_iter().for_each(|example| analyzer.example(example));
                 for record in part.intervals {
                     merging
-                        .add(record, self.plan.load_threads)
+                        .add(record, self.plan.load_threads())
                         .into_iter()
                         .for_each(|whole| analyzer.interval(&whole));
                 }
@@ -150,7 +150,7 @@ impl Simulation {
         let context = ShareContext {
             server_state: Rc::new(RefCell::new(self.server_state(point))),
             outbox: Outbox::default(),
-            n_running: Rc::new(Cell::new(self.plan.load_threads)),
+            n_running: Rc::new(Cell::new(self.plan.load_threads())),
         };
         self.start_shares(&executor, &context, point, mix);
         loop {
@@ -172,7 +172,7 @@ impl Simulation {
         let threads = SimThreads::new(START);
         let (mix, (sender, records)) = (Arc::new(mix), channel());
         let shares =
-            partition(point.index, point.load, self.plan.load_threads).into_iter().map(|assignment| {
+            partition(point.index, point.load, self.plan.load_threads()).into_iter().map(|assignment| {
                 let (mix, threads, server) = (Arc::clone(&mix), threads.clone(), Arc::clone(server));
                 let (setup, sender) = (self.setup(point, assignment), sender.clone());
                 let stop = StopAt { clock: threads.clone(), at: self.stop_at.map(|at| START + at) };
@@ -235,7 +235,7 @@ impl Simulation {
         M: Mix<Operation: SimOperation> + 'static,
     {
         let mix = Rc::new(mix);
-        for assignment in partition(point.index, point.load, self.plan.load_threads) {
+        for assignment in partition(point.index, point.load, self.plan.load_threads()) {
             self.start_share(executor, context, point, assignment, Rc::clone(&mix));
         }
     }
@@ -261,6 +261,7 @@ impl Simulation {
                 clock: clock.clone(),
                 origin: START,
                 user,
+                notices: NoticeQueue::default(),
                 operation: PhantomData,
             }
         };
@@ -298,7 +299,7 @@ struct ShareContext {
 pub fn analyze(plan: &Plan, intervals: Vec<IntervalRecord>) -> Analysis {
     let (mut analyzer, mut merging) = (Analyzer::new(plan), IntervalMerger::default());
     for record in intervals {
-        merging.add(record, plan.load_threads).into_iter().for_each(|whole| analyzer.interval(&whole));
+        merging.add(record, plan.load_threads()).into_iter().for_each(|whole| analyzer.interval(&whole));
     }
     merging.open.into_values().for_each(|(_, rest)| analyzer.interval(&rest));
     analyzer.finish(Ending::Complete)
@@ -317,7 +318,7 @@ impl IntervalMerger {
         let index = record.index;
         let whole = match self.open.remove(&index) {
             Some((n, mut merged)) => {
-                merged.merge(&record);
+                merged.merge(&record).expect("simulated shares of an interval agree");
                 (n + 1, merged)
             }
             None => (1, IntervalRecord { thread: None, ..record }),

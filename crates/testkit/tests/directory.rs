@@ -13,8 +13,8 @@ use analysis::VerdictState;
 use benchmarks::web::pages::Pages;
 use engine::{BlockingDriver, BlockingRuntime, LoadThreadUse, PointSetup, Sink, run_blocking_point};
 use model::{
-    Example, IntervalRecord, Kinded, Outcome, Page, Plan, Reply, Request, WebRequest, WebWorkload, partition,
-    web_measure,
+    AgentPlan, Example, IntervalRecord, Kinded, Outcome, Page, Plan, Reply, Request, WebRequest, WebWorkload,
+    partition, web_measure,
 };
 use testkit::{analyze, assert_conserved, closed_plan, one_object, phases, with_workload};
 use units::{Clock, Nanos, RealClock, thread_cpu};
@@ -76,7 +76,7 @@ where
     let origin = clock.now() + Nanos::from_millis(50);
     thread::scope(|scope| {
         let mut shares = Vec::new();
-        for assignment in partition(point.index, point.load, plan.load_threads) {
+        for assignment in partition(point.index, point.load, plan.load_threads()) {
             let (mut outbox, mix) = (Outbox(sender.clone()), Arc::clone(&mix));
             let setup = PointSetup {
                 point,
@@ -127,7 +127,7 @@ fn a_directory_at_saturation_is_valid_and_its_cpu_time_is_divided() {
     };
     let users = 4 * u32::try_from(thread::available_parallelism().unwrap().get()).unwrap();
     let plan = with_workload(closed_plan(1, &[users], phases(1, 5)), web.clone());
-    let plan = Plan { load_threads: 2, ..plan };
+    let plan = Plan { agents: vec![AgentPlan::only(2)], ..plan };
     let before = process_cpu();
     let records = run(&plan, &web, |clock| FileReader { folder: folder.path().to_owned(), clock }).unwrap();
     let used = process_cpu() - before;

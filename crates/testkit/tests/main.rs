@@ -5,4 +5,5 @@ mod application;
 mod echo;
 mod find_max;
 mod order_entry;
+mod refinement;
 mod simulation;

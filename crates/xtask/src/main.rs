@@ -1,5 +1,6 @@
 //! `cargo xtask`: tasks of the project itself.
 
+mod checkout;
 mod fuzz;
 mod licenses;
 mod pdf;

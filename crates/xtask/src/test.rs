@@ -16,7 +16,7 @@ use proving::shell::{cargo, line, output, run, say};
 use proving::throttles;
 use units::{Clock, RealClock};
 
-use crate::{licenses, test_binaries};
+use crate::{checkout, licenses, test_binaries};
 
 /// Exit code of `plimsoll` after an invalid run.
 const NOT_VALID: i32 = 3;
@@ -32,6 +32,7 @@ type Step = (&'static str, Box<dyn FnOnce() -> Result<AcceptedRuns>>);
 /// lints are checked without it, too.
 fn steps(installation: Installation) -> Vec<Step> {
     vec![
+        checked("checkout", checkout::check),
         checked("format", || run(say(&mut cargo(&["fmt", "--all", "--check"])))),
         checked("licenses", || licenses::perform(&[])),
         checked("lints", || {

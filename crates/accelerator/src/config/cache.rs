@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use cache_policy::{DotSegments, Heuristic, SetCookie, StaleSettings};
 use cache_store::Pattern;
-use languages::spec::{NamedChoice, TableSpec, ValueSpec, key, named_values, table};
+use languages::spec::{NamedChoice, TableSpec, flag, key, named_values, one_of, table, text};
 
 use super::values::{fraction, number, status, time};
 use crate::exchange::{CacheStatusDetail, ExchangeSettings};
@@ -43,7 +43,7 @@ pub(super) fn cache() -> TableSpec<ExchangeSettings> {
             key(
                 "bypass",
                 "Paths, with their queries, that bypass the cache; `*` matches any text.",
-                ValueSpec::text().list(),
+                text().list(),
                 |exchange: &mut ExchangeSettings, patterns: Vec<String>| {
                     exchange.bypass = patterns.iter().map(|text| Pattern::new(text)).collect();
                 },
@@ -86,13 +86,13 @@ pub(super) fn cache() -> TableSpec<ExchangeSettings> {
             key(
                 "targets",
                 "Fields that take precedence over `Cache-Control`, the most specific first (RFC 9213).",
-                ValueSpec::text().list(),
+                text().list(),
                 |exchange, names| exchange.policy.targets = lower_case(&names),
             ),
             key(
                 "set-cookie",
                 "The treatment of responses that set a cookie.",
-                ValueSpec::one_of(
+                one_of(
                     "SetCookieChoice",
                     "The treatment of responses that set a cookie.",
                     SET_COOKIE,
@@ -102,25 +102,25 @@ pub(super) fn cache() -> TableSpec<ExchangeSettings> {
             key(
                 "obey-clients",
                 "Whether clients may demand fresher responses by `Cache-Control` and `Pragma`.",
-                ValueSpec::flag(),
+                flag(),
                 |exchange, is_on| exchange.policy.is_obeying_clients = is_on,
             ),
             key(
                 "store-request-errors",
                 "Whether responses are stored whose status blames the request's own fields: 400 or 431, for example.",
-                ValueSpec::flag(),
+                flag(),
                 |exchange, is_on| exchange.policy.is_storing_request_errors = is_on,
             ),
             key(
                 "codings",
                 "The content codings that `Accept-Encoding` is reduced to, most wanted first; unchanged by default.",
-                ValueSpec::text().list(),
+                text().list(),
                 |exchange, names| exchange.policy.codings = lower_case(&names),
             ),
             key(
                 "dot-segments",
                 "The treatment of paths with the segments `.` and `..`.",
-                ValueSpec::one_of(
+                one_of(
                     "DotSegmentsChoice",
                     "The treatment of paths with dot segments.",
                     DOT_SEGMENTS,
@@ -148,7 +148,7 @@ pub(super) fn cache() -> TableSpec<ExchangeSettings> {
             key(
                 "status-detail",
                 "The amount of detail in `Cache-Status` (RFC 9211).",
-                ValueSpec::one_of("DetailChoice", "The amount of detail in `Cache-Status`.", STATUS_DETAILS),
+                one_of("DetailChoice", "The amount of detail in `Cache-Status`.", STATUS_DETAILS),
                 |exchange, choice| exchange.cache_status = choice,
             ),
             table("stale", "The use of stale responses.", stale(), |exchange| &mut exchange.policy.stale),
@@ -187,7 +187,7 @@ fn heuristic() -> TableSpec<Option<Heuristic>> {
             key(
                 "enabled",
                 "Whether heuristic lifetimes are used; `true` by default.",
-                ValueSpec::flag(),
+                flag(),
                 |heuristic, is_on| *heuristic = heuristic.filter(|_| is_on),
             ),
         ],
@@ -223,7 +223,7 @@ fn stale() -> TableSpec<StaleSettings> {
             key(
                 "despite-s-maxage",
                 "Whether these two apply despite `s-maxage`, which strictly forbids them.",
-                ValueSpec::flag(),
+                flag(),
                 |stale, is_on| stale.is_allowed_by_s_maxage = is_on,
             ),
         ],

@@ -3,7 +3,7 @@
 use std::net::{Ipv4Addr, SocketAddr};
 
 use languages::reader::ValueError;
-use languages::spec::{NamedChoice, TableSpec, ValueSpec, key, tables};
+use languages::spec::{NamedChoice, TableSpec, ValueSpec, flag, key, one_of, tables};
 use units::Nanos;
 
 use super::values::{address, count, memory_count, memory_size, number, path, peers, size, time, time_limit};
@@ -43,7 +43,7 @@ pub(super) fn listen() -> TableSpec<ListenSettings> {
             key(
                 "tls",
                 "Whether clients speak TLS; needs `[tls]`.",
-                ValueSpec::flag(),
+                flag(),
                 |listen: &mut ListenSettings, tls| {
                     listen.tls = tls;
                 },
@@ -52,7 +52,7 @@ pub(super) fn listen() -> TableSpec<ListenSettings> {
             key(
                 "http2",
                 "Whether HTTP/2 is offered: by ALPN over TLS, with prior knowledge without TLS.",
-                ValueSpec::flag(),
+                flag(),
                 |listen: &mut ListenSettings, http2| listen.http2 = http2,
             )
             .default_value(false),
@@ -83,7 +83,7 @@ pub(super) fn tls() -> TableSpec<TlsSettings> {
             key(
                 "unknown-names",
                 "The treatment of clients that send no server name, or one without a certificate.",
-                ValueSpec::one_of(
+                one_of(
                     "UnknownNamesChoice",
                     "The treatment of clients that send an unknown server name.",
                     UNKNOWN_NAMES,
@@ -93,7 +93,7 @@ pub(super) fn tls() -> TableSpec<TlsSettings> {
             key(
                 "version-min",
                 "The oldest version that is accepted, 1.2 by default.",
-                ValueSpec::one_of("TlsVersion", "A version of TLS.", TLS_VERSIONS),
+                one_of("TlsVersion", "A version of TLS.", TLS_VERSIONS),
                 |tls, version| tls.version_min = version,
             ),
             key("handshake-timeout", "The longest time for a handshake.", time_limit(), |tls, time| {

@@ -23,7 +23,7 @@ use std::path::{Path, PathBuf};
 use cache_store::StoreSettings;
 use languages::reader::read_toml;
 use languages::spec::{TableSpec, key, table, tables};
-use schemars::Schema;
+use serde_json::Value;
 use units::{Bytes, Nanos};
 
 use crate::exchange::ExchangeSettings;
@@ -73,8 +73,8 @@ pub struct ConfigOverrides {
 }
 
 /// Returns the JSON Schema of configurations, with descriptions of all keys.
-pub fn config_schema() -> Schema {
-    config().schema("Plimsoll accelerator configuration")
+pub fn config_schema() -> Value {
+    config().schema("Plimsoll accelerator configuration", Config::default())
 }
 
 /// The keys of a configuration.

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use cache_store::disk::DiskSettings;
 use languages::reader::ValueError;
-use languages::spec::{KeySpec, NamedChoice, TableSpec, ValueSpec, key};
+use languages::spec::{KeySpec, NamedChoice, TableSpec, ValueSpec, key, one_of};
 
 use super::listen::NO_ADDRESS;
 use super::values::{address, host_name, memory_size, path, size};
@@ -90,7 +90,7 @@ pub(super) fn no_disk() -> DiskSettings {
 pub(super) fn access_log() -> TableSpec<LogSettings> {
     let file: KeySpec<LogSettings> =
         key("file", "The file, which is appended to.", path(), |log, file| log.file = file);
-    let formats = ValueSpec::one_of("LogFormChoice", "The format of the access log.", LOG_FORMATS);
+    let formats = one_of("LogFormChoice", "The format of the access log.", LOG_FORMATS);
     let form: KeySpec<LogSettings> =
         key("form", "Its format, `combined` by default.", formats, |log, form| log.form = form);
     TableSpec::new("LogSection", "The access log.", [file.required(), form])

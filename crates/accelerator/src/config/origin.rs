@@ -1,6 +1,6 @@
 //! The section about the origin servers: `[origin]`.
 
-use languages::spec::{KeySpec, NamedChoice, TableSpec, ValueSpec, key, table, tables};
+use languages::spec::{KeySpec, NamedChoice, TableSpec, key, one_of, table, tables, text};
 
 use super::Config;
 use super::values::{memory_count, number, path, server, statuses, time, time_limit};
@@ -43,23 +43,16 @@ pub(super) fn origin() -> TableSpec<Config> {
             key(
                 "balance",
                 "The load balancing between them.",
-                ValueSpec::one_of("BalanceChoice", "The load balancing between servers.", BALANCES),
+                one_of("BalanceChoice", "The load balancing between servers.", BALANCES),
                 |config, choice| config.settings.origin.balance = choice,
             ),
-            key(
-                "host",
-                "The value of `Host`; by default that of the client.",
-                ValueSpec::text(),
-                |config, host| config.settings.origin.host = Some(host),
-            ),
+            key("host", "The value of `Host`; by default that of the client.", text(), |config, host| {
+                config.settings.origin.host = Some(host)
+            }),
             key(
                 "forwarded",
                 "The fields that tell the servers about the client's side.",
-                ValueSpec::one_of(
-                    "ForwardedChoice",
-                    "The fields that tell servers about the client's side.",
-                    FORWARDED,
-                ),
+                one_of("ForwardedChoice", "The fields that tell servers about the client's side.", FORWARDED),
                 |config, choice| config.settings.exchange.forwarded = choice,
             ),
             key(
@@ -149,7 +142,7 @@ fn tls() -> TableSpec<OriginTlsSettings> {
             key(
                 "server-name",
                 "The name that servers must prove; by default the host of each URL.",
-                ValueSpec::text(),
+                text(),
                 |tls, name| tls.server_name = Some(name),
             ),
         ],
@@ -194,7 +187,7 @@ fn probe() -> TableSpec<Probe> {
         "ProbeSection",
         "The health probe.",
         [
-            key("path", "The path to request.", ValueSpec::text(), |probe, path| probe.path = path),
+            key("path", "The path to request.", text(), |probe, path| probe.path = path),
             key("interval", "The time from one probe to the next.", time_limit(), |probe, time| {
                 probe.interval = time;
             }),

@@ -6,8 +6,8 @@ use std::path::PathBuf;
 
 use cache_policy::Heuristic;
 use ipnet::IpNet;
-use languages::reader::{ValueError, above_zero, ratio, whole};
-use languages::spec::ValueSpec;
+use languages::reader::ValueError;
+use languages::spec::{ValueSpec, above_zero, ratio, text, time_up_to, whole, whole_u32};
 use serde_json::json;
 use units::{Nanos, Ratio};
 
@@ -18,7 +18,7 @@ const TIME_MAX: Nanos = Nanos::from_secs(3_653 * 86_400);
 
 /// Times: `10 s`.
 pub(super) fn time() -> ValueSpec<Nanos> {
-    ValueSpec::time(TIME_MAX).named("Time", "A time: `10 s`, `1m30s`. Units: ns, us, ms, s, m or min, h, d.")
+    time_up_to(TIME_MAX).named("Time", "A time: `10 s`, `1m30s`. Units: ns, us, ms, s, m or min, h, d.")
 }
 
 /// Time limits: zero does not mean that there is none.
@@ -28,7 +28,7 @@ pub(super) fn time_limit() -> ValueSpec<Nanos> {
 
 /// Sizes in bytes: `256 MiB`.
 pub(super) fn size() -> ValueSpec<u64> {
-    ValueSpec::size()
+    languages::spec::size()
         .named("Size", "A size: `256 MiB`. Units: B, KiB, MiB, GiB, TiB, in steps of 1024.")
         .and_then(|size| Ok(size.0))
 }
@@ -40,20 +40,17 @@ pub(super) fn memory_size() -> ValueSpec<usize> {
 
 /// Whole numbers from a least one.
 pub(super) fn number(least: u32) -> ValueSpec<u32> {
-    let schema = json!({ "type": "integer", "format": "uint32", "minimum": least });
-    ValueSpec::new(schema, languages::reader::whole_u32(least..=u32::MAX))
+    whole_u32(least..=u32::MAX)
 }
 
 /// Whole numbers from 1 to 65535.
 pub(super) fn small_count() -> ValueSpec<u64> {
-    let most = u16::MAX;
-    let schema = json!({ "type": "integer", "format": "uint16", "minimum": 1, "maximum": most });
-    ValueSpec::new(schema, whole(1..=most.into()))
+    whole(1..=u16::MAX.into())
 }
 
 /// Whole numbers from 1.
 pub(super) fn count() -> ValueSpec<u64> {
-    ValueSpec::new(json!({ "type": "integer", "format": "uint64", "minimum": 1 }), whole(1..=u64::MAX))
+    whole(1..=u64::MAX)
 }
 
 /// Whole numbers from 1 that fit memory.
@@ -63,9 +60,10 @@ pub(super) fn memory_count() -> ValueSpec<usize> {
 
 /// Fractions above 0 of at most a tenth.
 pub(super) fn fraction() -> ValueSpec<Ratio> {
-    let most = Heuristic::FRACTION_MAX.0;
-    let schema = json!({ "type": "number", "exclusiveMinimum": 0, "maximum": most });
-    ValueSpec::new(schema, ratio).named("Fraction", "A fraction of at most a tenth.").and_then(|fraction| {
+    let schema = || json!({ "type": "number", "exclusiveMinimum": 0, "maximum": Heuristic::FRACTION_MAX.0 });
+    let ratio = ratio();
+    let fraction = ValueSpec::new(schema, move |value| ratio.read(value));
+    fraction.named("Fraction", "A fraction of at most a tenth.").and_then(|fraction| {
         let most = Heuristic::FRACTION_MAX.0;
         match 0.0 < fraction && fraction <= most {
             true => Ok(Ratio(fraction)),
@@ -78,12 +76,12 @@ pub(super) fn fraction() -> ValueSpec<Ratio> {
 
 /// Names of files and folders.
 pub(super) fn path() -> ValueSpec<PathBuf> {
-    ValueSpec::text().and_then(|path| Ok(path.into()))
+    text().and_then(|path| Ok(path.into()))
 }
 
 /// Addresses with a port.
 pub(super) fn address() -> ValueSpec<SocketAddr> {
-    ValueSpec::text().and_then(|text| {
+    text().and_then(|text| {
         text.parse().map_err(|_| {
             ValueError::new(format!("expected an IP address and a port, found `{text}`"))
                 .hint("write it like `127.0.0.1:8000`, `0.0.0.0:80` or `[::]:80`")
@@ -93,21 +91,21 @@ pub(super) fn address() -> ValueSpec<SocketAddr> {
 
 /// Origin servers, by their URL.
 pub(super) fn server() -> ValueSpec<OriginServer> {
-    ValueSpec::text()
+    text()
         .named("Url", "An origin server, by its URL: `http://127.0.0.1:8080`.")
         .and_then(|text| text.parse().map_err(|error: OriginAddressError| ValueError::new(error.to_string())))
 }
 
 /// Networks and addresses.
 pub(super) fn peers() -> ValueSpec<IpNet> {
-    ValueSpec::text()
+    text()
         .named("Peers", "Peers: an address or a network, `10.0.0.0/8`.")
         .and_then(|text| parse_network(&text).map_err(ValueError::new))
 }
 
 /// Names as in `Via`: letters, digits and `-._`.
 pub(super) fn token() -> ValueSpec<String> {
-    ValueSpec::text().and_then(|name| {
+    text().and_then(|name| {
         let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._".contains(&byte);
         match !name.is_empty() && name.bytes().all(is_plain) {
             true => Ok(name),
@@ -118,7 +116,7 @@ pub(super) fn token() -> ValueSpec<String> {
 
 /// Hosts, with or without a port.
 pub(super) fn host() -> ValueSpec<String> {
-    ValueSpec::text().and_then(|host| match is_host(&host) {
+    text().and_then(|host| match is_host(&host) {
         true => Ok(host),
         false => Err(ValueError::new(format!("expected `host` or `host:port`, found `{host}`"))),
     })
@@ -126,7 +124,7 @@ pub(super) fn host() -> ValueSpec<String> {
 
 /// Hosts without a port.
 pub(super) fn host_name() -> ValueSpec<String> {
-    ValueSpec::text().and_then(|name| match is_host(&name) && !name.contains(':') {
+    text().and_then(|name| match is_host(&name) && !name.contains(':') {
         true => Ok(name),
         false => Err(ValueError::new(format!("expected names without a port, found `{name}`"))),
     })
@@ -139,15 +137,15 @@ fn is_host(host: &str) -> bool {
 /// Statuses: one, or a range of them.
 pub(super) fn statuses() -> ValueSpec<RangeInclusive<u16>> {
     let pattern = r"^\s*[1-5][0-9]{2}\s*(-\s*[1-5][0-9]{2}\s*)?$";
-    ValueSpec::new(json!({ "type": "string", "pattern": pattern }), languages::reader::text)
-        .named("Statuses", "One status or a range of them: `200-399`.")
-        .and_then(|text| {
+    text().rule("pattern", pattern).named("Statuses", "One status or a range of them: `200-399`.").and_then(
+        |text| {
             parse_statuses(&text).ok_or_else(|| {
                 ValueError::new(format!(
                     "expected a status or a range of statuses, `200-399` for example, found `{text}`"
                 ))
             })
-        })
+        },
+    )
 }
 
 fn parse_statuses(text: &str) -> Option<RangeInclusive<u16>> {

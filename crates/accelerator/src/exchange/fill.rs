@@ -16,7 +16,8 @@ use units::wall;
 use super::cache_request::CacheRequest;
 use super::cache_status::CacheStatus;
 use super::fetch::{FetchOutcome, settle};
-use super::flight::{FillReservation, FlightOutcome, Leader};
+use super::fill_memory::FillReservation;
+use super::flight::{FlightOutcome, Leader};
 use super::handle::Exchange;
 use super::lines::{self, is_without_body, of_not_modified, of_range_refused, push_length};
 use super::origin_fetch::OriginFetch;
@@ -53,7 +54,7 @@ impl Exchange {
         let kept = lines::kept(&response.lines, &meta, response.version, settings);
         let length = response.content_length;
         let stored = StoredMeta::new(meta, variant, length.unwrap_or(0), &settings.policy);
-        let reservation = FillReservation::new(&self.shared.flights);
+        let reservation = FillReservation::new(self.shared.flights.filling());
         let (streaming, reader) =
             StreamingResponse::begin(kept, stored, length, response.waited, reservation);
         settle(leader.as_ref(), FlightOutcome::Streaming(Arc::clone(&streaming)));

@@ -11,7 +11,6 @@
 //! | streaming | the last byte, or too many of them | – | new requests find the store, or lead a flight of their own |
 
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use cache_policy::Variant;
@@ -19,14 +18,14 @@ use cache_store::RemovalsSeen;
 use tokio::sync::watch;
 
 use super::error_page::LocalError;
+use super::fill_memory::FillMemory;
 use super::streaming::StreamingResponse;
 
 /// The fetches in progress under all keys; shared by all threads.
 #[derive(Debug)]
 pub struct Flights {
     table: Mutex<HashMap<FlightKey, Arc<Flight>>>,
-    filling_bytes: AtomicU64,
-    filling_bytes_max: u64,
+    filling: Arc<FillMemory>,
 }
 
 /// The key by which requests are collapsed: the cache key, and the values of the fields that responses under it
@@ -74,20 +73,11 @@ pub(super) struct Leader {
     outcome: watch::Sender<Option<FlightOutcome>>,
 }
 
-/// A reservation of memory for one response, out of [`Flights::filling_bytes`]; released when it is dropped.
-///
-/// It lasts as long as the memory: also of a response that is not stored after all, until its readers have passed it.
-#[derive(Debug)]
-pub(super) struct FillReservation {
-    flights: Arc<Flights>,
-    bytes: u64,
-}
-
 impl Flights {
     /// Makes an empty table. Responses on their way into the store take at most `filling_bytes_max` of memory
     /// together; beyond that they are not stored.
     pub fn new(filling_bytes_max: u64) -> Flights {
-        Flights { table: Mutex::new(HashMap::new()), filling_bytes: AtomicU64::new(0), filling_bytes_max }
+        Flights { table: Mutex::new(HashMap::new()), filling: Arc::new(FillMemory::new(filling_bytes_max)) }
     }
 
     /// Returns the number of flights in progress.
@@ -98,7 +88,12 @@ impl Flights {
     /// Returns the bytes of memory of responses on their way into the store, or that turned out not to be stored and
     /// are still read.
     pub fn filling_bytes(&self) -> u64 {
-        self.filling_bytes.load(Ordering::Relaxed)
+        self.filling.bytes()
+    }
+
+    /// Returns that memory.
+    pub(super) fn filling(&self) -> &Arc<FillMemory> {
+        &self.filling
     }
 
     /// Makes the caller a follower of the flight for this key, or the leader of a new one.
@@ -156,33 +151,6 @@ impl Leader {
 impl Drop for Leader {
     fn drop(&mut self) {
         self.detach();
-    }
-}
-
-impl FillReservation {
-    /// Makes an empty reservation.
-    pub(super) fn new(flights: &Arc<Flights>) -> FillReservation {
-        FillReservation { flights: Arc::clone(flights), bytes: 0 }
-    }
-
-    /// Reserves more bytes; `false` if the limit is exceeded.
-    pub(super) fn reserve(&mut self, bytes: u64) -> bool {
-        let before = self.flights.filling_bytes.fetch_add(bytes, Ordering::Relaxed);
-        self.bytes += bytes;
-        before.saturating_add(bytes) <= self.flights.filling_bytes_max
-    }
-
-    /// Releases what is above so many bytes.
-    pub(super) fn shrink_to(&mut self, bytes: u64) {
-        let released = self.bytes.saturating_sub(bytes);
-        self.flights.filling_bytes.fetch_sub(released, Ordering::Relaxed);
-        self.bytes -= released;
-    }
-}
-
-impl Drop for FillReservation {
-    fn drop(&mut self) {
-        self.shrink_to(0);
     }
 }
 
@@ -249,19 +217,5 @@ mod tests {
         follower(&flights, &store);
         drop(late);
         assert_eq!(flights.in_progress(), 0);
-    }
-
-    #[test]
-    fn memory_for_responses_in_progress_is_limited_and_released() {
-        let flights = flights();
-        let (mut one, mut other) = (FillReservation::new(&flights), FillReservation::new(&flights));
-        assert!(one.reserve(60) && other.reserve(40) && !one.reserve(1));
-        assert_eq!(flights.filling_bytes(), 101);
-        drop(one);
-        assert_eq!(flights.filling_bytes(), 40);
-        other.shrink_to(50);
-        assert_eq!(flights.filling_bytes(), 40);
-        other.shrink_to(10);
-        assert_eq!(flights.filling_bytes(), 10);
     }
 }

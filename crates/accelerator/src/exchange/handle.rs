@@ -9,13 +9,13 @@ use cache_store::{EpochSeen, Lookup, Store, StoredResponse};
 use http1::HeaderLines;
 use units::{WallTime, wall};
 
+use super::bypass::BypassReason;
 use super::cache_request::CacheRequest;
 use super::error_page::{ALLOWED, LocalError, error_page};
 use super::flight::Flights;
 use super::hit::{Hit, serve};
 use super::memo::Memo;
 use super::origin_fetch::OriginFetch;
-use super::relay::BypassReason;
 use super::response::{Response, ResponseBody};
 use super::settings::ExchangeSettings;
 use crate::message::{ClientRequest, Handling, HitPath, ProxyReason, RequestBody};

@@ -14,6 +14,7 @@
 
 mod settings;
 
+mod bypass;
 mod cache_request;
 mod cache_status;
 mod handle;
@@ -24,6 +25,7 @@ mod lines;
 mod memo;
 mod ranges;
 
+mod fill_memory;
 mod flight;
 mod miss;
 mod streaming;
@@ -49,7 +51,6 @@ pub use handle::{Exchange, SharedCache};
 pub use lines::hit_lines;
 pub use memo::{Memo, MemoKind};
 pub use prefill::PrefillReport;
-pub use relay::Tunnel;
-pub use response::{Response, ResponseBody};
+pub use response::{Response, ResponseBody, Tunnel};
 pub use settings::{CacheStatusDetail, ExchangeSettings, Forwarded};
 pub use stream::BodyStream;

@@ -2,10 +2,11 @@
 
 use std::rc::Rc;
 
-use cache_policy::{Forward, Invalidation, PassReason, invalidation};
+use cache_policy::{Invalidation, invalidation};
 use http1::HeaderLines;
 use units::wall;
 
+use super::bypass::BypassReason;
 use super::cache_request::CacheRequest;
 use super::cache_status::CacheStatus;
 use super::error_page::LocalError;
@@ -14,33 +15,8 @@ use super::lines::{self, is_without_body, push_length};
 use super::response::{Response, ResponseBody};
 use super::stream::BodyStream;
 use super::upstream_request::{Purpose, upstream_request};
-use crate::message::{HandlingReason, HitPath, ProxyReason, RequestBody};
-use crate::origin::{OriginTunnel, UpstreamResponse};
-
-/// The connection to the origin after a 101: bytes are relayed both ways.
-///
-/// Bytes that came right after the head are read first.
-pub type Tunnel = Box<OriginTunnel>;
-
-/// The reason for which a request bypasses the cache.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct BypassReason {
-    why: Forward,
-    reason: HandlingReason,
-}
-
-impl BypassReason {
-    /// The operator's `bypass` names the target.
-    pub(super) const OPERATOR: BypassReason =
-        BypassReason { why: Forward::Bypass, reason: HandlingReason::Proxy(ProxyReason::Bypass) };
-}
-
-impl From<PassReason> for BypassReason {
-    fn from(reason: PassReason) -> BypassReason {
-        let why = if reason == PassReason::Method { Forward::Method } else { Forward::Bypass };
-        BypassReason { why, reason: reason.into() }
-    }
-}
+use crate::message::{HitPath, ProxyReason, RequestBody};
+use crate::origin::UpstreamResponse;
 
 impl Exchange {
     /// Forwards a request with its body, and returns the response to its client.

@@ -4,9 +4,9 @@ use bytes::Bytes;
 use http1::HeaderLines;
 
 use super::memo::Memo;
-use super::relay::Tunnel;
 use super::stream::BodyStream;
 use crate::message::Handling;
+use crate::origin::OriginTunnel;
 
 /// A response to a client.
 #[derive(Debug)]
@@ -25,6 +25,11 @@ pub struct Response {
     /// The memo with which the frontend may repeat the response to the same head, see [`Memo`].
     pub memo: Option<Memo>,
 }
+
+/// The connection to the origin after a 101: bytes are relayed both ways.
+///
+/// Bytes that came right after the head are read first.
+pub type Tunnel = Box<OriginTunnel>;
 
 /// The body of a response.
 #[derive(Debug)]

@@ -14,7 +14,7 @@ use http1::HeaderLines;
 use tokio::sync::Notify;
 use units::Nanos;
 
-use super::flight::FillReservation;
+use super::fill_memory::FillReservation;
 use crate::message::BodyError;
 
 /// The buffer for the slowest reader of a response that is not stored: 256 KiB.
@@ -328,19 +328,19 @@ mod tests {
     use units::WallTime;
 
     use super::*;
-    use crate::exchange::flight::Flights;
+    use crate::exchange::fill_memory::FillMemory;
 
     /// A response on its way; the first reader is gone.
     fn streaming() -> Arc<StreamingResponse> {
-        streaming_in(&Arc::new(Flights::new(1 << 20)))
+        streaming_in(&Arc::new(FillMemory::new(1 << 20)))
     }
 
-    fn streaming_in(flights: &Arc<Flights>) -> Arc<StreamingResponse> {
+    fn streaming_in(memory: &Arc<FillMemory>) -> Arc<StreamingResponse> {
         let times = Times { requested: WallTime(0), received: WallTime(0) };
         let settings = Settings::default();
         let meta = ResponseMeta::read(200, [].iter().copied(), times, &settings);
         let stored = StoredMeta::new(meta, Variant::default(), 0, &settings);
-        let reservation = FillReservation::new(flights);
+        let reservation = FillReservation::new(memory);
         StreamingResponse::begin(HeaderLines::new(), stored, None, Nanos::ZERO, reservation).0
     }
 
@@ -436,22 +436,22 @@ mod tests {
     /// Goal: a response that is not stored after all counts until its readers have passed it.
     #[tokio::test]
     async fn memory_of_a_response_in_progress_counts_until_it_is_stored_or_read() {
-        let flights = Arc::new(Flights::new(5));
-        let flow = streaming_in(&flights);
+        let memory = Arc::new(FillMemory::new(5));
+        let flow = streaming_in(&memory);
         let mut reader = flow.reader().unwrap();
         assert!(flow.push(Bytes::from_static(b"abc")) && !flow.push(Bytes::from_static(b"def")));
-        assert_eq!(flights.filling_bytes(), 6);
+        assert_eq!(memory.bytes(), 6);
         flow.discard();
         flow.end(Ok(()));
         assert!(reader.rest().is_none(), "what is taken at once would count no longer");
-        assert_eq!(flights.filling_bytes(), 6);
+        assert_eq!(memory.bytes(), 6);
         reader.next().await.unwrap();
-        assert_eq!(flights.filling_bytes(), 3);
+        assert_eq!(memory.bytes(), 3);
         drop((reader, flow));
-        assert_eq!(flights.filling_bytes(), 0);
-        let flow = streaming_in(&flights);
+        assert_eq!(memory.bytes(), 0);
+        let flow = streaming_in(&memory);
         flow.push(Bytes::from_static(b"abc"));
         flow.share(&Bytes::from_static(b"abc"));
-        assert_eq!(flights.filling_bytes(), 0, "the store counts it");
+        assert_eq!(memory.bytes(), 0, "the store counts it");
     }
 }

@@ -45,13 +45,81 @@ const fn below(indicator: Indicator, threshold: f64) -> Condition {
     Condition { indicator, threshold: Threshold::Below(threshold) }
 }
 
+/// The use of CPU time from which CPUs are fully used, by the server or by whatever program.
+const CPUS_FULL_MIN: f64 = 0.95;
+
+/// The use of its allowance of CPU time from which a server's CPUs are what limits it, if something else agrees.
+const CPUS_NEARLY_FULL_MIN: f64 = 0.90;
+
+/// The share of the ideal rate from which nothing holds the rate back.
+const IDEAL_RATE_MIN: f64 = 0.95;
+
+/// The busy share of a disk from which operations can be held by it, and that of one that is fully used.
+const DISK_BUSY_MIN: f64 = 0.60;
+const DISK_FULL_MIN: f64 = 0.90;
+
+/// The used share of a limit on disk traffic from which it is what limits the server.
+const DISK_SHARE_USED_MIN: f64 = 0.90;
+
+/// The share of operations or threads that wait for the same thing from which it can be what holds the rate back: a lock, and,
+/// with its own part of the response time, a service.
+const WAITING_FOR_LOCK_MIN: f64 = 0.50;
+const HELD_BY_SERVICE_MIN: f64 = 0.60;
+
 /// The server's CPUs are not fully used.
-const CPU_FREE: &[Condition] = &[below(Indicator::ProcessorUse, 0.90)];
+const CPUS_NOT_FULL: Condition = below(Indicator::ProcessorUse, CPUS_NEARLY_FULL_MIN);
+
+/// The server's CPUs are nearly fully used.
+const CPUS_NEARLY_FULL: Condition = at_least(Indicator::ProcessorUse, CPUS_NEARLY_FULL_MIN);
+
+/// The server's CPUs are clearly not fully used.
+const CPUS_FREE: Condition = below(Indicator::ProcessorUse, 0.85);
+
+/// The CPUs on which the server may run are fully used, by whatever program.
+const MACHINE_CPUS_FULL: Condition = at_least(Indicator::CpuBusy, CPUS_FULL_MIN);
+
+/// The server's threads wait for a CPU longer than they use one.
+const THREADS_WAIT_FOR_CPUS: Condition = at_least(Indicator::RunDelay, 0.50);
+
+/// Something holds the rate back: a user whose requests are served in time has met no limit.
+const RATE_BELOW_IDEAL: Condition = below(Indicator::RateOfIdeal, IDEAL_RATE_MIN);
+
+/// The rate does not follow the load.
+const RATE_FLAT: Condition = below(Indicator::RateOfLoadGrowth, 0.75);
+
+/// The disks are not fully used.
+const DISKS_NOT_BUSY: Condition = below(Indicator::DiskBusy, DISK_BUSY_MIN);
+
+/// Pages that were evicted are needed again.
+const REFAULTS: Condition = at_least(Indicator::RefaultsPerOperation, REFAULTS_MIN);
+
+/// The server is seen: from counters of a machine on which its processes were not found, no wait can be concluded.
+const SERVER_VISIBLE: Condition = below(Indicator::ServerUnseen, 1.0);
+
+/// The server's connections to services were counted often enough to say what it waits for.
+const SERVICES_COUNTED: Condition = at_least(Indicator::ServiceCounts, SERVICE_COUNTS_MIN);
+
+/// Operations hold connections to one service.
+const HELD_BY_SERVICE: Condition = at_least(Indicator::HeldByService, HELD_BY_SERVICE_MIN);
+
+/// Operations hold no connections to one service.
+const NOT_HELD_BY_SERVICE: Condition = below(Indicator::HeldByService, HELD_BY_SERVICE_MIN);
+
+/// Threads of the server wait for a lock.
+const THREADS_AT_LOCK: Condition = at_least(Indicator::ThreadsAtLock, WAITING_FOR_LOCK_MIN);
+
+/// Threads of the server do not wait for a lock.
+const NO_THREADS_AT_LOCK: Condition = below(Indicator::ThreadsAtLock, WAITING_FOR_LOCK_MIN);
+
+/// Sessions of a database do not wait for a lock.
+const NO_SESSIONS_AT_LOCK: Condition = below(Indicator::SessionsAtLock, WAITING_FOR_LOCK_MIN);
+
+/// The server's CPUs are not fully used.
+const NOT_CPU_BOUND: &[Condition] = &[CPUS_NOT_FULL];
 
 /// The server's CPUs are not fully used, and the rate does not follow the load: what refuses a part of all requests at any
 /// load has no limit that more load meets. A house rule.
-const GOODPUT_FLAT: &[Condition] =
-    &[below(Indicator::ProcessorUse, 0.90), below(Indicator::RateOfLoadGrowth, 0.75)];
+const FLAT_WITHOUT_CPUS: &[Condition] = &[CPUS_NOT_FULL, RATE_FLAT];
 
 /// The least share of operations that a server refuses or fails for it to be a limit. A house rule.
 const FAILED_MIN: f64 = 0.05;
@@ -64,55 +132,37 @@ const REFUSED: Condition = at_least(Indicator::Refused, FAILED_MIN);
 const SERVED_OF_REFUSED_MIN: f64 = 0.8;
 
 /// The same, and the kernel did not refuse them in its place.
-const CUT_BY_SERVER: &[Condition] = &[
-    below(Indicator::ProcessorUse, 0.90),
-    below(Indicator::RateOfLoadGrowth, 0.75),
-    below(Indicator::ListenOverflows, 1.0),
-];
+const FLAT_WITHOUT_OVERFLOWS: &[Condition] =
+    &[CPUS_NOT_FULL, RATE_FLAT, below(Indicator::ListenOverflows, 1.0)];
 
 /// The server's CPUs are not fully used, and something holds its rate back: a connection that is accepted a little
 /// late but served in time has met no limit.
-const HELD_BACK: &[Condition] = &[below(Indicator::ProcessorUse, 0.90), below(Indicator::RateOfIdeal, 0.95)];
+const SLOW_WITHOUT_CPUS: &[Condition] = &[CPUS_NOT_FULL, RATE_BELOW_IDEAL];
 
 /// The same, and the server's own listeners dropped requests for connections: where they are seen, those of other
 /// listeners, and requests that were lost on their way, are no matter of its accept queue.
-const ITS_LISTENERS: &[Condition] = &[
-    below(Indicator::ProcessorUse, 0.90),
-    below(Indicator::RateOfIdeal, 0.95),
-    at_least(Indicator::ListenerDrops, 1.0),
-];
+const SLOW_WITH_DROPS: &[Condition] =
+    &[CPUS_NOT_FULL, RATE_BELOW_IDEAL, at_least(Indicator::ListenerDrops, 1.0)];
 
 /// The same, and the kernel counted an overflow: a listener that defers accepting until data arrive (`TCP_DEFER_ACCEPT`,
 /// as Apache's) counts the end of every handshake as dropped.
-const OVERFLOWED: &[Condition] = &[
-    below(Indicator::ProcessorUse, 0.90),
-    below(Indicator::RateOfIdeal, 0.95),
-    at_least(Indicator::ListenOverflows, 1.0),
-];
+const SLOW_WITH_OVERFLOWS: &[Condition] =
+    &[CPUS_NOT_FULL, RATE_BELOW_IDEAL, at_least(Indicator::ListenOverflows, 1.0)];
 
 /// The server's CPUs are not fully used, and the disks are busy with its own requests.
-const ITS_DISKS: &[Condition] =
-    &[below(Indicator::ProcessorUse, 0.90), at_least(Indicator::DiskRequestsPerOperation, 0.01)];
+const OWN_DISK_REQUESTS: &[Condition] = &[CPUS_NOT_FULL, at_least(Indicator::DiskRequestsPerOperation, 0.01)];
 
 /// The rate is held back, and not by the disks: a user whose requests are served in time has met no limit.
-const SLOWED: &[Condition] = &[below(Indicator::RateOfIdeal, 0.95), below(Indicator::DiskBusy, 0.60)];
+const SLOW_WITHOUT_DISKS: &[Condition] = &[RATE_BELOW_IDEAL, DISKS_NOT_BUSY];
 
 /// The rate is held back, not by the disks, and by CPUs: what mostly sleeps is not held back by them, however long it waits
 /// for one in between. The least demand is a house rule: without waits, a server that needs a CPU for two fifths of the time
 /// carries up to 1 ÷ (1 − 0.4) = 1.67 times the load.
-const WANTS_CPUS: &[Condition] = &[
-    below(Indicator::RateOfIdeal, 0.95),
-    below(Indicator::DiskBusy, 0.60),
-    at_least(Indicator::CpuDemand, 0.40),
-];
+const SLOW_FOR_CPUS: &[Condition] = &[RATE_BELOW_IDEAL, DISKS_NOT_BUSY, at_least(Indicator::CpuDemand, 0.40)];
 
 /// Operations are not seen to wait for anything but CPUs.
-const NO_OTHER_WAITS: &[Condition] = &[
-    below(Indicator::DiskBusy, 0.60),
-    below(Indicator::HeldByService, 0.60),
-    below(Indicator::ThreadsAtLock, 0.50),
-    below(Indicator::SessionsAtLock, 0.50),
-];
+const NO_OTHER_WAITS: &[Condition] =
+    &[DISKS_NOT_BUSY, NOT_HELD_BY_SERVICE, NO_THREADS_AT_LOCK, NO_SESSIONS_AT_LOCK];
 
 /// The CPUs that a process uses whose threads take turns at one. House rules: an interpreter that is always held leaves a tenth
 /// for the change of threads, and network and files are served without it.
@@ -120,24 +170,20 @@ const ONE_CPU_MIN: f64 = 0.90;
 const ONE_CPU_MAX: f64 = 1.20;
 
 /// The rate is held back, and no operations are seen to wait for a disk, a service or a lock.
-const ONE_PROCESS: &[Condition] = &[
-    below(Indicator::RateOfIdeal, 0.95),
-    below(Indicator::DiskBusy, 0.60),
-    below(Indicator::HeldByService, 0.60),
+const SLOW_WITHOUT_OTHER_WAITS: &[Condition] = &[
+    RATE_BELOW_IDEAL,
+    DISKS_NOT_BUSY,
+    NOT_HELD_BY_SERVICE,
     below(Indicator::PoolAtLimit, 1.0),
-    below(Indicator::ThreadsAtLock, 0.50),
-    below(Indicator::SessionsAtLock, 0.50),
+    NO_THREADS_AT_LOCK,
+    NO_SESSIONS_AT_LOCK,
 ];
 
 /// The server is seen: from counters of a machine on which its processes were not found, no wait can be concluded.
-const SEEN: &[Condition] = &[below(Indicator::ServerUnseen, 1.0)];
+const ONLY_VISIBLE: &[Condition] = &[SERVER_VISIBLE];
 
 /// The server is seen, and neither its CPUs nor its disks are fully used.
-const SEEN_AND_FREE: &[Condition] = &[
-    below(Indicator::ServerUnseen, 1.0),
-    below(Indicator::ProcessorUse, 0.85),
-    below(Indicator::DiskBusy, 0.60),
-];
+const VISIBLE_AND_FREE: &[Condition] = &[SERVER_VISIBLE, CPUS_FREE, DISKS_NOT_BUSY];
 
 /// The fewest counts of connections that a wait for a service would have shown in. A house rule.
 pub const SERVICE_COUNTS_MIN: f64 = 3.0;
@@ -172,30 +218,16 @@ const DISK_USES: &[Condition] = &[AT_LOG, BUFFERS_TOO_SMALL];
 
 /// The server is seen, neither its CPUs nor its disks are fully used, and its connections to services were counted often
 /// enough to tell what it waits for.
-const SEEN_AND_COUNTED: &[Condition] = &[
-    below(Indicator::ServerUnseen, 1.0),
-    below(Indicator::ProcessorUse, 0.85),
-    below(Indicator::DiskBusy, 0.60),
-    at_least(Indicator::ServiceCounts, SERVICE_COUNTS_MIN),
-];
+const VISIBLE_FREE_AND_COUNTED: &[Condition] = &[SERVER_VISIBLE, CPUS_FREE, DISKS_NOT_BUSY, SERVICES_COUNTED];
 
 /// The server is seen, neither its CPUs nor its disks are fully used, and something holds its rate back.
-const SEEN_AND_SLOWED: &[Condition] = &[
-    below(Indicator::ServerUnseen, 1.0),
-    below(Indicator::ProcessorUse, 0.85),
-    below(Indicator::DiskBusy, 0.60),
-    below(Indicator::RateOfIdeal, 0.95),
-];
+const VISIBLE_FREE_AND_SLOW: &[Condition] = &[SERVER_VISIBLE, CPUS_FREE, DISKS_NOT_BUSY, RATE_BELOW_IDEAL];
 
 /// The server is seen, its disks are not fully used, and its connections to services were counted often enough.
-const SEEN_DISK_FREE: &[Condition] = &[
-    below(Indicator::ServerUnseen, 1.0),
-    below(Indicator::DiskBusy, 0.60),
-    at_least(Indicator::ServiceCounts, SERVICE_COUNTS_MIN),
-];
+const VISIBLE_DISKS_FREE: &[Condition] = &[SERVER_VISIBLE, DISKS_NOT_BUSY, SERVICES_COUNTED];
 
 /// Its disks are not fully used.
-const DISK_FREE: &[Condition] = &[below(Indicator::DiskBusy, 0.60)];
+const DISKS_FREE: &[Condition] = &[DISKS_NOT_BUSY];
 
 const fn cause(
     bottleneck: Bottleneck,
@@ -217,65 +249,49 @@ const fn indirect(
 pub const CAUSES: &[Cause] = &[
     cause(Bottleneck::Generator, &[at_least(Indicator::GeneratorFault, 1.0)], &[]),
     // A limit on disk traffic that is used up is a limit whatever the traffic is for, pages that do not fit in memory included.
-    cause(Bottleneck::DiskOperations, &[at_least(Indicator::DiskOperationsOfShare, 0.90)], CPU_FREE),
-    cause(Bottleneck::DiskBandwidth, &[at_least(Indicator::DiskBytesOfShare, 0.90)], CPU_FREE),
+    cause(
+        Bottleneck::DiskOperations,
+        &[at_least(Indicator::DiskOperationsOfShare, DISK_SHARE_USED_MIN)],
+        NOT_CPU_BOUND,
+    ),
+    cause(
+        Bottleneck::DiskBandwidth,
+        &[at_least(Indicator::DiskBytesOfShare, DISK_SHARE_USED_MIN)],
+        NOT_CPU_BOUND,
+    ),
     // A lack of memory also shows as CPU time of the kernel and at the disks, so it is checked before these.
-    cause(
-        Bottleneck::Memory,
-        &[at_least(Indicator::RefaultsPerOperation, REFAULTS_MIN), at_least(Indicator::MemoryPressure, 0.10)],
-        &[],
-    ),
-    cause(
-        Bottleneck::Memory,
-        &[at_least(Indicator::RefaultsPerOperation, REFAULTS_MIN), at_least(Indicator::MemoryLimitHits, 1.0)],
-        &[],
-    ),
-    cause(
-        Bottleneck::Memory,
-        &[at_least(Indicator::RefaultsPerOperation, REFAULTS_MIN), at_least(Indicator::MemoryOfLimit, 0.95)],
-        &[],
-    ),
-    cause(Bottleneck::Memory, &[at_least(Indicator::MemoryPressure, 0.10)], CPU_FREE),
-    cause(Bottleneck::Processor, &[at_least(Indicator::ProcessorUse, 0.95)], &[]),
+    cause(Bottleneck::Memory, &[REFAULTS, at_least(Indicator::MemoryPressure, 0.10)], &[]),
+    cause(Bottleneck::Memory, &[REFAULTS, at_least(Indicator::MemoryLimitHits, 1.0)], &[]),
+    cause(Bottleneck::Memory, &[REFAULTS, at_least(Indicator::MemoryOfLimit, 0.95)], &[]),
+    cause(Bottleneck::Memory, &[at_least(Indicator::MemoryPressure, 0.10)], NOT_CPU_BOUND),
+    cause(Bottleneck::Processor, &[at_least(Indicator::ProcessorUse, CPUS_FULL_MIN)], &[]),
     // A quota that Plimsoll did not set is no part of its use, but the kernel counts the periods in which it ran out.
-    cause(Bottleneck::Processor, &[at_least(Indicator::Throttled, 0.50)], SLOWED),
+    cause(Bottleneck::Processor, &[at_least(Indicator::Throttled, 0.50)], SLOW_WITHOUT_DISKS),
     // CPUs that are full of other programs' work: the server's threads wait for one longer than they use one.
-    cause(
-        Bottleneck::Processor,
-        &[at_least(Indicator::CpuBusy, 0.95), at_least(Indicator::RunDelay, 0.50)],
-        WANTS_CPUS,
-    ),
+    cause(Bottleneck::Processor, &[MACHINE_CPUS_FULL, THREADS_WAIT_FOR_CPUS], SLOW_FOR_CPUS),
     // On such CPUs one user waits, too, so that the ideal rate tells nothing: of users who never think, it is enough that a
     // thread or their operations do nothing else, unless those are seen to wait for a service or a lock.
     cause(
         Bottleneck::Processor,
         &[
-            at_least(Indicator::CpuBusy, 0.95),
-            at_least(Indicator::RunDelay, 0.50),
+            MACHINE_CPUS_FULL,
+            THREADS_WAIT_FOR_CPUS,
             at_least(Indicator::CpuDemand, 0.90),
             below(Indicator::UsersThinking, 0.05),
         ],
         NO_OTHER_WAITS,
     ),
-    cause(
-        Bottleneck::Processor,
-        &[at_least(Indicator::ProcessorUse, 0.90), at_least(Indicator::CpuPressure, 0.20)],
-        DISK_FREE,
-    ),
-    cause(
-        Bottleneck::Processor,
-        &[at_least(Indicator::ProcessorUse, 0.90), at_least(Indicator::RunnablePerCpu, 1.0)],
-        DISK_FREE,
-    ),
-    cause(Bottleneck::Processor, &[at_least(Indicator::ProcessorUse, 0.90)], SLOWED),
+    cause(Bottleneck::Processor, &[CPUS_NEARLY_FULL, at_least(Indicator::CpuPressure, 0.20)], DISKS_FREE),
+    cause(Bottleneck::Processor, &[CPUS_NEARLY_FULL, at_least(Indicator::RunnablePerCpu, 1.0)], DISKS_FREE),
+    cause(Bottleneck::Processor, &[CPUS_NEARLY_FULL], SLOW_WITHOUT_DISKS),
     // Its CPUs are full, although a part of their time, as for the network, is not accounted to the server.
     cause(
         Bottleneck::Processor,
         &[at_least(Indicator::CpuBusy, 0.97), at_least(Indicator::ProcessorUse, 0.80)],
-        SLOWED,
+        SLOW_WITHOUT_DISKS,
     ),
     // A server with one thread fills one CPU of several: all waiting for it is a consequence.
-    cause(Bottleneck::Processor, &[at_least(Indicator::BusiestThread, 0.90)], SLOWED),
+    cause(Bottleneck::Processor, &[at_least(Indicator::BusiestThread, 0.90)], SLOW_WITHOUT_DISKS),
     // So does a process whose threads take turns, as those of one interpreter do; a little more where some of its work, as in
     // the kernel, needs no turn.
     indirect(
@@ -285,7 +301,7 @@ pub const CAUSES: &[Cause] = &[
             below(Indicator::BusiestProcess, ONE_CPU_MAX),
             below(Indicator::RateOfLoadGrowth, 0.25),
         ],
-        ONE_PROCESS,
+        SLOW_WITHOUT_OTHER_WAITS,
     ),
     cause(
         Bottleneck::Processor,
@@ -294,38 +310,38 @@ pub const CAUSES: &[Cause] = &[
             at_least(Indicator::ServerCpus, 0.90),
             below(Indicator::RateGrowth, 1.05),
         ],
-        DISK_FREE,
+        DISKS_FREE,
     ),
     cause(
         Bottleneck::DiskBandwidth,
-        &[at_least(Indicator::DiskBusy, 0.90), at_least(Indicator::DiskRequestBytes, 65536.0)],
-        ITS_DISKS,
+        &[at_least(Indicator::DiskBusy, DISK_FULL_MIN), at_least(Indicator::DiskRequestBytes, 65536.0)],
+        OWN_DISK_REQUESTS,
     ),
-    cause(Bottleneck::DiskOperations, &[at_least(Indicator::DiskBusy, 0.90)], ITS_DISKS),
+    cause(Bottleneck::DiskOperations, &[at_least(Indicator::DiskBusy, DISK_FULL_MIN)], OWN_DISK_REQUESTS),
     cause(
         Bottleneck::DiskBandwidth,
         &[at_least(Indicator::IoPressure, 0.30), at_least(Indicator::DiskRequestBytes, 65536.0)],
-        ITS_DISKS,
+        OWN_DISK_REQUESTS,
     ),
-    cause(Bottleneck::DiskOperations, &[at_least(Indicator::IoPressure, 0.30)], ITS_DISKS),
+    cause(Bottleneck::DiskOperations, &[at_least(Indicator::IoPressure, 0.30)], OWN_DISK_REQUESTS),
     indirect(
         Bottleneck::DiskOperations,
         &[at_least(Indicator::DiskGrowth, 3.0), at_least(Indicator::IoPressure, 0.05)],
-        ITS_DISKS,
+        OWN_DISK_REQUESTS,
     ),
     // A limit on disk traffic that Plimsoll did not set holds requests back before they reach a disk, which looks idle.
     indirect(
         Bottleneck::DiskBandwidth,
         &[at_least(Indicator::ThreadsAtDisk, 0.40), at_least(Indicator::DiskRequestBytes, 65536.0)],
-        HELD_BACK,
+        SLOW_WITHOUT_CPUS,
     ),
-    indirect(Bottleneck::DiskOperations, &[at_least(Indicator::ThreadsAtDisk, 0.40)], HELD_BACK),
+    indirect(Bottleneck::DiskOperations, &[at_least(Indicator::ThreadsAtDisk, 0.40)], SLOW_WITHOUT_CPUS),
     // A transaction that commits waits until its log is written, wherever that disk is.
-    indirect(Bottleneck::DiskOperations, &[AT_LOG], HELD_BACK),
-    cause(Bottleneck::Network, &[at_least(Indicator::NetworkBusy, 0.85)], CPU_FREE),
-    cause(Bottleneck::Network, &[at_least(Indicator::QueueBacklog, 1500.0)], HELD_BACK),
-    cause(Bottleneck::Network, &[at_least(Indicator::QueueDrops, 1.0)], HELD_BACK),
-    cause(Bottleneck::OpenFiles, &[at_least(Indicator::OpenFilesOfLimit, 0.98)], HELD_BACK),
+    indirect(Bottleneck::DiskOperations, &[AT_LOG], SLOW_WITHOUT_CPUS),
+    cause(Bottleneck::Network, &[at_least(Indicator::NetworkBusy, 0.85)], NOT_CPU_BOUND),
+    cause(Bottleneck::Network, &[at_least(Indicator::QueueBacklog, 1500.0)], SLOW_WITHOUT_CPUS),
+    cause(Bottleneck::Network, &[at_least(Indicator::QueueDrops, 1.0)], SLOW_WITHOUT_CPUS),
+    cause(Bottleneck::OpenFiles, &[at_least(Indicator::OpenFilesOfLimit, 0.98)], SLOW_WITHOUT_CPUS),
     // Of a limit on the number of operations that are served at once, that number is steadier than their rate.
     cause(
         Bottleneck::ConcurrencyLimit,
@@ -335,59 +351,71 @@ pub const CAUSES: &[Cause] = &[
             at_least(Indicator::ServedInFlight, 0.0),
             below(Indicator::NumberVariation, 0.5),
         ],
-        GOODPUT_FLAT,
+        FLAT_WITHOUT_CPUS,
     ),
-    cause(Bottleneck::RateLimit, &[REFUSED, at_least(Indicator::RefusedByRate, 0.5)], GOODPUT_FLAT),
-    cause(Bottleneck::RateLimit, &[REFUSED, at_least(Indicator::NumberVariation, 2.0)], GOODPUT_FLAT),
+    cause(Bottleneck::RateLimit, &[REFUSED, at_least(Indicator::RefusedByRate, 0.5)], FLAT_WITHOUT_CPUS),
+    cause(Bottleneck::RateLimit, &[REFUSED, at_least(Indicator::NumberVariation, 2.0)], FLAT_WITHOUT_CPUS),
     // Where both are as steady, it may be either.
     cause(
         Bottleneck::ServerLimit,
         &[REFUSED, at_least(Indicator::ServedOfRefused, SERVED_OF_REFUSED_MIN)],
-        GOODPUT_FLAT,
+        FLAT_WITHOUT_CPUS,
     ),
-    cause(Bottleneck::RateLimit, &[REFUSED], GOODPUT_FLAT),
+    cause(Bottleneck::RateLimit, &[REFUSED], FLAT_WITHOUT_CPUS),
     // What a server does to operations is more direct than what the others wait for.
-    cause(Bottleneck::BackEndConnections, &[at_least(Indicator::BackEndErrors, FAILED_MIN)], GOODPUT_FLAT),
-    indirect(Bottleneck::ConnectionLimit, &[at_least(Indicator::ConnectionsCut, FAILED_MIN)], CUT_BY_SERVER),
+    cause(
+        Bottleneck::BackEndConnections,
+        &[at_least(Indicator::BackEndErrors, FAILED_MIN)],
+        FLAT_WITHOUT_CPUS,
+    ),
+    indirect(
+        Bottleneck::ConnectionLimit,
+        &[at_least(Indicator::ConnectionsCut, FAILED_MIN)],
+        FLAT_WITHOUT_OVERFLOWS,
+    ),
     indirect(
         Bottleneck::ConnectionLimit,
         &[at_least(Indicator::KeptConnectionsCut, FAILED_MIN)],
-        CUT_BY_SERVER,
+        FLAT_WITHOUT_OVERFLOWS,
     ),
     // Sessions of a database say what they wait for.
-    indirect(Bottleneck::Waiting, &[at_least(Indicator::SessionsAtLock, 0.50)], SEEN_AND_FREE),
+    indirect(
+        Bottleneck::Waiting,
+        &[at_least(Indicator::SessionsAtLock, WAITING_FOR_LOCK_MIN)],
+        VISIBLE_AND_FREE,
+    ),
     // Workers that all wait for one lock are busy, but more of them would wait for it too.
     indirect(
         Bottleneck::Waiting,
-        &[at_least(Indicator::WorkersBusy, 0.98), at_least(Indicator::ThreadsAtLock, 0.50)],
-        SEEN_AND_FREE,
+        &[at_least(Indicator::WorkersBusy, 0.98), THREADS_AT_LOCK],
+        VISIBLE_AND_FREE,
     ),
     indirect(
         Bottleneck::Waiting,
-        &[at_least(Indicator::InFlightPerWorker, 1.2), at_least(Indicator::ThreadsAtLock, 0.50)],
-        SEEN_AND_FREE,
+        &[at_least(Indicator::InFlightPerWorker, 1.2), THREADS_AT_LOCK],
+        VISIBLE_AND_FREE,
     ),
     indirect(
         Bottleneck::Waiting,
-        &[at_least(Indicator::AcceptQueue, 1.0), at_least(Indicator::ThreadsAtLock, 0.50)],
-        SEEN_AND_SLOWED,
+        &[at_least(Indicator::AcceptQueue, 1.0), THREADS_AT_LOCK],
+        VISIBLE_FREE_AND_SLOW,
     ),
     // A worker may be read between one request and the next that waits.
     cause(
         Bottleneck::WorkerLimit,
         &[at_least(Indicator::WorkersBusy, 0.90), at_least(Indicator::RequestsQueued, 1.0)],
-        CPU_FREE,
+        NOT_CPU_BOUND,
     ),
-    cause(Bottleneck::WorkerLimit, &[at_least(Indicator::WorkersBusy, 0.98)], CPU_FREE),
+    cause(Bottleneck::WorkerLimit, &[at_least(Indicator::WorkersBusy, 0.98)], NOT_CPU_BOUND),
     cause(
         Bottleneck::WorkerLimit,
-        &[at_least(Indicator::InFlightPerWorker, 1.2), below(Indicator::RateOfIdeal, 0.95)],
-        CPU_FREE,
+        &[at_least(Indicator::InFlightPerWorker, 1.2), RATE_BELOW_IDEAL],
+        NOT_CPU_BOUND,
     ),
-    cause(Bottleneck::AcceptBacklog, &[at_least(Indicator::ListenerDrops, 1.0)], OVERFLOWED),
-    indirect(Bottleneck::AcceptBacklog, &[at_least(Indicator::ListenOverflows, 1.0)], ITS_LISTENERS),
-    indirect(Bottleneck::AcceptBacklog, &[at_least(Indicator::SynRetransmits, 1.0)], ITS_LISTENERS),
-    indirect(Bottleneck::Network, &[at_least(Indicator::Retransmits, 0.01)], HELD_BACK),
+    cause(Bottleneck::AcceptBacklog, &[at_least(Indicator::ListenerDrops, 1.0)], SLOW_WITH_OVERFLOWS),
+    indirect(Bottleneck::AcceptBacklog, &[at_least(Indicator::ListenOverflows, 1.0)], SLOW_WITH_DROPS),
+    indirect(Bottleneck::AcceptBacklog, &[at_least(Indicator::SynRetransmits, 1.0)], SLOW_WITH_DROPS),
+    indirect(Bottleneck::Network, &[at_least(Indicator::Retransmits, 0.01)], SLOW_WITHOUT_CPUS),
     // A lossy way is as slow for one user as for many, so that the rate follows the load.
     indirect(
         Bottleneck::Network,
@@ -395,47 +423,36 @@ pub const CAUSES: &[Cause] = &[
             at_least(Indicator::Retransmits, 0.01),
             at_least(Indicator::ResponseUnexplained, RESPONSE_UNEXPLAINED_MIN),
         ],
-        CPU_FREE,
+        NOT_CPU_BOUND,
     ),
     // A thread that is nearly fully used makes others wait before it is fully used on average.
-    indirect(Bottleneck::Processor, &[at_least(Indicator::BusiestThread, 0.80)], SLOWED),
+    indirect(Bottleneck::Processor, &[at_least(Indicator::BusiestThread, 0.80)], SLOW_WITHOUT_DISKS),
     // A server that needs no thread for each connection accepts all, unless it is told not to.
-    cause(Bottleneck::ConnectionLimit, &[at_least(Indicator::AcceptedAtLimit, 2.0)], HELD_BACK),
-    indirect(Bottleneck::WorkerLimit, &[at_least(Indicator::AcceptQueue, 1.0)], HELD_BACK),
+    cause(Bottleneck::ConnectionLimit, &[at_least(Indicator::AcceptedAtLimit, 2.0)], SLOW_WITHOUT_CPUS),
+    indirect(Bottleneck::WorkerLimit, &[at_least(Indicator::AcceptQueue, 1.0)], SLOW_WITHOUT_CPUS),
     // Operations that each hold a connection to a service wait for it, unless a lock is seen to hold them.
-    indirect(
-        Bottleneck::Waiting,
-        &[at_least(Indicator::HeldByService, 0.60), at_least(Indicator::ThreadsAtLock, 0.50)],
-        SEEN_AND_FREE,
-    ),
+    indirect(Bottleneck::Waiting, &[HELD_BY_SERVICE, THREADS_AT_LOCK], VISIBLE_AND_FREE),
     indirect(
         Bottleneck::DownstreamService,
-        &[
-            at_least(Indicator::HeldByService, 0.60),
-            at_least(Indicator::ResponseUnexplained, UNEXPLAINED_AT_SERVICE_MIN),
-        ],
-        SEEN_AND_FREE,
+        &[HELD_BY_SERVICE, at_least(Indicator::ResponseUnexplained, UNEXPLAINED_AT_SERVICE_MIN)],
+        VISIBLE_AND_FREE,
     ),
-    indirect(
-        Bottleneck::DownstreamService,
-        &[at_least(Indicator::HeldByService, 0.60), below(Indicator::RateOfIdeal, 0.95)],
-        SEEN_AND_FREE,
-    ),
+    indirect(Bottleneck::DownstreamService, &[HELD_BY_SERVICE, RATE_BELOW_IDEAL], VISIBLE_AND_FREE),
     indirect(
         Bottleneck::ConnectionLimit,
-        &[at_least(Indicator::PoolAtLimit, 1.0), below(Indicator::RateOfIdeal, 0.95)],
-        SEEN_AND_FREE,
+        &[at_least(Indicator::PoolAtLimit, 1.0), RATE_BELOW_IDEAL],
+        VISIBLE_AND_FREE,
     ),
     // Without think times, more users bring more: but each waits for something that is neither a CPU nor a disk.
     indirect(
         Bottleneck::Waiting,
         &[at_least(Indicator::ResponseUnexplained, RESPONSE_UNEXPLAINED_MIN)],
-        SEEN_AND_COUNTED,
+        VISIBLE_FREE_AND_COUNTED,
     ),
     cause(
         Bottleneck::None,
-        &[at_least(Indicator::RateOfIdeal, 0.95)],
-        &[below(Indicator::ProcessorUse, 0.95)],
+        &[at_least(Indicator::RateOfIdeal, IDEAL_RATE_MIN)],
+        &[below(Indicator::ProcessorUse, CPUS_FULL_MIN)],
     ),
     // Operations that only use CPUs or wait for them leave these idle for moments, as where a few processes wake one another.
     indirect(
@@ -454,12 +471,12 @@ pub const CAUSES: &[Cause] = &[
             below(Indicator::RateGrowth, 1.05),
             below(Indicator::ProcessorUse, 0.70),
         ],
-        SEEN,
+        ONLY_VISIBLE,
     ),
     indirect(
         Bottleneck::Waiting,
-        &[below(Indicator::RateGrowth, 1.05), below(Indicator::ProcessorUse, 0.85)],
-        &[below(Indicator::ServerUnseen, 1.0), at_least(Indicator::ServiceCounts, SERVICE_COUNTS_MIN)],
+        &[below(Indicator::RateGrowth, 1.05), CPUS_FREE],
+        &[SERVER_VISIBLE, SERVICES_COUNTED],
     ),
     // From one user to many, growth of the rate by a few percent does not count.
     indirect(
@@ -469,7 +486,7 @@ pub const CAUSES: &[Cause] = &[
             below(Indicator::RateOfIdeal, 0.50),
             below(Indicator::ProcessorUse, 0.60),
         ],
-        SEEN_DISK_FREE,
+        VISIBLE_DISKS_FREE,
     ),
 ];
 

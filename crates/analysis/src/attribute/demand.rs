@@ -5,7 +5,7 @@ use stats::saturation_users;
 
 use super::load_interfaces::LoadInterfaces;
 use crate::resources::{ResourceUsage, ratio};
-use crate::shared_cpus::busy_cpus;
+use crate::server_cpus::busy_cpus;
 use crate::{LoadPointResult, limits_in_force};
 
 /// The unit of a demand.

@@ -54,12 +54,12 @@ pub fn generator_headroom(plan: &Plan, point: &LoadPointResult) -> Option<Genera
     }
     let is_given = |cpu: &Cpu, given: &[u32]| cpu.number.is_some_and(|number| given.contains(&number));
     let idle = |cpus: &mut dyn Iterator<Item = &Cpu>| cpus.map(|cpu| 1.0 - cpu.busy).sum::<f64>();
-    let has_own_cpus = !plan.load_cpus.is_empty()
+    let has_own_cpus = !plan.load_cpus().is_empty()
         && (role == MachineRole::Load
-            || !plan.sut.cpus.is_empty() && plan.load_cpus.iter().all(|cpu| !plan.sut.cpus.contains(cpu)));
+            || !plan.sut.cpus.is_empty() && plan.load_cpus().iter().all(|cpu| !plan.sut.cpus.contains(cpu)));
     let by_cpus = match has_own_cpus {
         true => {
-            let own = idle(&mut cpus.iter().filter(|cpu| is_given(cpu, &plan.load_cpus)));
+            let own = idle(&mut cpus.iter().filter(|cpu| is_given(cpu, plan.load_cpus())));
             GeneratorHeadroom { times: (generator + own) / generator, from: HeadroomSource::OwnCpus }
         }
         false => {
@@ -77,7 +77,7 @@ pub fn generator_headroom(plan: &Plan, point: &LoadPointResult) -> Option<Genera
             GeneratorHeadroom { times, from }
         }
     };
-    let threads = f64::from(plan.load_threads) / generator;
+    let threads = f64::from(plan.load_threads()) / generator;
     let by_threads = GeneratorHeadroom { times: threads, from: HeadroomSource::Threads };
     let least = if threads < by_cpus.times { by_threads } else { by_cpus };
     Some(GeneratorHeadroom { times: least.times.max(1.0), ..least })

@@ -11,7 +11,8 @@ use crate::limits_in_force::{self, DISK_BYTES, DISK_OPERATIONS};
 use crate::other_programs::programs_on;
 pub(super) use crate::resources::ratio;
 use crate::resources::{ResourceUsage, SERVER_END, SeriesUsage, sum_of};
-use crate::shared_cpus::{SharedCpus, busy_cpus};
+use crate::server_cpus::busy_cpus;
+use crate::shared_cpus::SharedCpus;
 use crate::{LoadPointResult, VerdictState};
 
 /// The loopback interface: it has no speed and is never a limit.
@@ -70,8 +71,9 @@ pub(super) fn neighbor(plan: &Plan, point: &LoadPointResult) -> Option<CpuNeighb
     let programs = programs.map(|used| (used.cpus, CpuNeighbor::Program(used)));
     let generator = point.generator_cpus(plan);
     let own = limits_in_force::allowed_cpus(uses).unwrap_or_default();
-    let is_apart =
-        !own.is_empty() && !plan.load_cpus.is_empty() && plan.load_cpus.iter().all(|cpu| !own.contains(cpu));
+    let is_apart = !own.is_empty()
+        && !plan.load_cpus().is_empty()
+        && plan.load_cpus().iter().all(|cpu| !own.contains(cpu));
     let shares_cpus = cpu_role(uses) == Some(MachineRole::Both) && !is_apart;
     let generator = shares_cpus.then_some((generator, CpuNeighbor::Generator { cpus: generator }));
     let busiest = programs.chain(generator).max_by(|one, other| one.0.total_cmp(&other.0));

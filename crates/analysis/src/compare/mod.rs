@@ -17,9 +17,10 @@ mod run_values;
 mod sides;
 mod web;
 
-use model::{BenchmarkId, Load, Modification, Plan, Score, Testbed, Words};
-use units::{Nanos, WallTime};
+use model::{BenchmarkId, Load, Modification, Score, Words};
+use units::Nanos;
 
+pub use crate::run_input::RunInput;
 pub use between_runs::BETWEEN_RUNS;
 pub use bound::{BoundDirection, BoundOutcome, ChangeBound, JudgedBound, judge_bounds};
 pub use change::{Basis, Change};
@@ -29,27 +30,10 @@ pub use metric::ComparedMetric;
 pub use plan_difference::PlanDifference;
 pub use sides::{Side, is_all_offered};
 
-use crate::scaling::{Scaling, scalings};
-use crate::{Analysis, LoadPointResult, VerdictState};
+pub(crate) use crate::run_input::best_point;
 
-/// A run as the input of a comparison.
-#[derive(Debug, Clone, Copy)]
-pub struct RunInput<'a> {
-    /// The name of the run: `nginx #2`, or that of its file. Different for each.
-    pub name: &'a str,
-    /// The name of its server: `nginx`.
-    pub server: &'a str,
-    /// The load generator, with its version.
-    pub program: &'a str,
-    /// Its plan.
-    pub plan: &'a Plan,
-    /// Its numbers.
-    pub analysis: &'a Analysis,
-    /// The machines and the server as found.
-    pub testbed: &'a Testbed,
-    /// The start time of each load point, by its index; load points that are missing were not interleaved with others.
-    pub began: &'a [(u32, WallTime)],
-}
+use crate::scaling::{Scaling, scalings};
+use crate::{LoadPointResult, VerdictState};
 
 /// The policy for runs of different plans.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -223,10 +207,6 @@ fn level(runs: &[RunInput], groups: &[Vec<usize>], load: Load) -> ComparedLevel 
         Figures::of(&points)
     };
     ComparedLevel { load, figures: groups.iter().map(of_side).collect() }
-}
-
-pub(crate) fn best_point(analysis: &Analysis) -> Option<&LoadPointResult> {
-    analysis.load_points.get(analysis.headline.as_ref()?.load_point)
 }
 
 impl Comparison {

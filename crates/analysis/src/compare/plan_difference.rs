@@ -64,10 +64,10 @@ fn workload(a: &Workload, b: &Workload) -> Vec<Check> {
 
 /// Checks the offered load, its time limit and length, and the rules of the result.
 fn course(a: &Plan, b: &Plan) -> [Check; 8] {
-    // The load points of a search follow from its results.
+    // The load points of a search, and those that a run adds, follow from its results.
     let load = |plan: &Plan| {
-        let points: Vec<_> = plan.load_points.iter().map(|point| point.load).collect();
-        (plan.search, if plan.search.is_some() { Vec::new() } else { points })
+        let points: Vec<_> = plan.planned().iter().map(|point| point.load).collect();
+        (plan.search, points, plan.refinement)
     };
     let limits = |plan: &Plan| plan.search.map(|_| plan.limits.clone());
     [
@@ -92,13 +92,13 @@ fn course(a: &Plan, b: &Plan) -> [Check; 8] {
 
 fn generator(first: &RunInput, other: &RunInput) -> [Check; 3] {
     let (a, b) = (first.plan, other.plan);
-    let threads = |plan: &Plan| match plan.load_threads {
+    let threads = |plan: &Plan| match plan.load_threads() {
         1 => "1 thread".to_owned(),
         n => format!("{n} threads"),
     };
     let addresses = |plan: &Plan| plan.source_addresses.len();
     [
-        ("load generator", a.load_threads == b.load_threads, both(a, b, threads)),
+        ("load generator", a.load_threads() == b.load_threads(), both(a, b, threads)),
         (
             "load generator",
             first.program == other.program,
@@ -124,10 +124,13 @@ fn load_text(plan: &Plan) -> String {
     if let Some(search) = plan.search {
         return format!("a search up to {}", search.most);
     }
-    match plan.load_points.as_slice() {
+    let added = if plan.refinement.is_some() { ", and more between them" } else { "" };
+    match plan.planned() {
         [] => "none".to_owned(),
         [only] => only.load.to_string(),
-        [first, .., last] => format!("{} from {} to {}", plan.load_points.len(), first.load, last.load),
+        [first, .., last] => {
+            format!("{} from {} to {}{added}", plan.planned().len(), first.load, last.load)
+        }
     }
 }
 

@@ -12,7 +12,6 @@ use stats::Estimate;
 use units::{Nanos, Ratio};
 
 use crate::SharedCpus;
-use crate::resources::SeriesUsage;
 
 pub(crate) use first_occurrence::FaultCounter;
 pub use first_occurrence::FirstOccurrence;
@@ -458,13 +457,6 @@ pub struct ProgramCpuUse {
     pub name: String,
     /// Its use.
     pub cpus: f64,
-}
-
-impl ProgramCpuUse {
-    /// Returns the use that a series of CPU time by program has; `None` of one with less than two readings.
-    pub(crate) fn of(usage: &SeriesUsage) -> Option<ProgramCpuUse> {
-        Some(ProgramCpuUse { name: usage.series.instance.clone(), cpus: usage.value? / 1e6 })
-    }
 }
 
 /// A part of the system under test that the run did not start, and whose processes are not watched.

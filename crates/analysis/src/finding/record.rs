@@ -153,6 +153,12 @@ pub enum EqualTotals {
     ResponseMin,
     /// Largest response times in ns, likewise.
     ResponseMax,
+    /// Kinds of notices, recorded and defined.
+    NoticeKinds,
+    /// Notices that were awaited, and those that came, were lost or still are awaited.
+    Notices,
+    /// Notices awaited at the start, and at the end before.
+    AwaitedNotices,
 }
 
 /// Two totals of an interval that differ.

@@ -20,6 +20,8 @@ pub(crate) struct Ledger {
     catalog: Catalog,
     open_loop: bool,
     phases: BTreeMap<Phase, Sums>,
+    /// The notices awaited at the end of each agent's last interval, per kind.
+    awaited: BTreeMap<u32, Vec<u64>>,
     /// Intervals whose flow breaks one of its laws.
     pub(crate) flow: FaultCounter<InInterval<FlowFault>>,
     /// Intervals in which a sum over kinds, or over a histogram, is not the total.
@@ -54,6 +56,7 @@ impl Ledger {
             catalog: plan.catalog.clone(),
             open_loop: !point.load.is_closed(),
             phases: BTreeMap::new(),
+            awaited: BTreeMap::new(),
             flow: FaultCounter::default(),
             totals: FaultCounter::default(),
             measures: FaultCounter::default(),
@@ -67,7 +70,8 @@ impl Ledger {
         if let Some(fault) = flow_fault(&record.flow, before.unwrap_or_default()) {
             self.flow.note(InInterval { interval, agent, fault });
         }
-        if let Some(fault) = self.unequal_totals(record) {
+        let notices = self.unequal_notices(record);
+        if let Some(fault) = self.unequal_totals(record).or(notices) {
             self.totals.note(InInterval { interval, agent, fault });
         }
         for (kind, totals) in record.kinds.iter().enumerate() {
@@ -97,6 +101,21 @@ impl Ledger {
     /// Returns the first phase whose details differ from its intervals, with the difference.
     pub(crate) fn details_difference(&self) -> Option<(Phase, DetailDifference)> {
         self.phases.iter().find_map(|(phase, sums)| Some((*phase, sums.difference(&self.catalog)?)))
+    }
+
+    /// Returns the first count of notices that is lost from one interval to the next, or within this one.
+    fn unequal_notices(&mut self, record: &IntervalRecord) -> Option<UnequalTotals> {
+        let at_end = record.notices.iter().map(|notice| notice.awaited_at_end).collect();
+        let before = self.awaited.insert(record.agent, at_end).unwrap_or_default();
+        let kinds = [record.notices.len(), self.catalog.notices.len()].map(|n| n as u128);
+        let of_kind = record.notices.iter().enumerate().flat_map(|(kind, notice)| {
+            let before = before.get(kind).copied().unwrap_or_default();
+            let starts = [notice.awaited_at_start, before].map(u128::from);
+            [(EqualTotals::Notices, notice.sides()), (EqualTotals::AwaitedNotices, starts)]
+        });
+        let mut counts = [(EqualTotals::NoticeKinds, kinds)].into_iter().chain(of_kind);
+        let unequal = counts.find(|(_, [found, expected])| found != expected);
+        unequal.map(|(totals, [found, expected])| UnequalTotals { totals, found, expected })
     }
 
     /// Returns the first sum over kinds, or over a histogram, that is not the total.
@@ -137,20 +156,14 @@ impl Ledger {
 
 /// Returns the first of the flow's laws that does not hold.
 fn flow_fault(flow: &Flow, before: Flow) -> Option<FlowFault> {
-    let sum = |parts: &[u64]| parts.iter().map(|part| u128::from(*part)).sum::<u128>();
-    let ended = [flow.ok, flow.failed, flow.timed_out, flow.abandoned, flow.in_flight_at_end];
     let laws = [
-        (
-            FlowLaw::Due,
-            sum(&[flow.waiting_at_start, flow.due]),
-            sum(&[flow.started, flow.skipped, flow.waiting_at_end]),
-        ),
-        (FlowLaw::Started, sum(&[flow.in_flight_at_start, flow.started]), sum(&ended)),
-        (FlowLaw::Waiting, sum(&[flow.waiting_at_start]), sum(&[before.waiting_at_end])),
-        (FlowLaw::InFlight, sum(&[flow.in_flight_at_start]), sum(&[before.in_flight_at_end])),
+        (FlowLaw::Due, flow.due_sides()),
+        (FlowLaw::Started, flow.started_sides()),
+        (FlowLaw::Waiting, [flow.waiting_at_start, before.waiting_at_end].map(u128::from)),
+        (FlowLaw::InFlight, [flow.in_flight_at_start, before.in_flight_at_end].map(u128::from)),
     ];
-    let unequal = laws.into_iter().find(|(_, left, right)| left != right);
-    let unequal = unequal.map(|(law, left, right)| FlowFault::Unequal { law, left, right });
+    let unequal = laws.into_iter().find(|(_, [left, right])| left != right);
+    let unequal = unequal.map(|(law, [left, right])| FlowFault::Unequal { law, left, right });
     let (left_open, ok) = (flow.left_open, flow.ok);
     unequal.or_else(|| (ok < left_open).then_some(FlowFault::LeftOpen { left_open, ok }))
 }

@@ -4,6 +4,7 @@
 mod agent;
 mod intervals;
 mod ledger;
+mod notices;
 mod point;
 mod resources;
 mod score;
@@ -13,6 +14,7 @@ mod time_axis;
 
 pub(crate) use agent::AgentTotals;
 pub(crate) use intervals::QuantileIntervals;
+pub(crate) use notices::Notices;
 pub(crate) use point::PointFold;
 pub(crate) use resources::{Resources, SeriesFold};
 pub(crate) use score::{ScoreSecond, ScoreSeconds, counts};

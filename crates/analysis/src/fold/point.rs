@@ -7,7 +7,7 @@ use units::Nanos;
 
 use super::ledger::Ledger;
 use super::time_axis::TimeAxis;
-use super::{ScoreSeconds, Seconds, SteadyTotals};
+use super::{Notices, ScoreSeconds, Seconds, SteadyTotals};
 
 /// The fold of one load point.
 #[derive(Debug)]
@@ -20,6 +20,8 @@ pub(crate) struct PointFold {
     pub(crate) seconds: Seconds,
     /// The sums of the score, per second of the steady phase.
     pub(crate) score_seconds: ScoreSeconds,
+    /// The notices of all phases.
+    pub(crate) notices: Notices,
     /// The earliest example of each outcome.
     pub(crate) examples: BTreeMap<Outcome, Example>,
     /// In the order in which they were made.
@@ -38,6 +40,7 @@ impl PointFold {
             steady: SteadyTotals::new(plan),
             seconds: Seconds::default(),
             score_seconds: ScoreSeconds::new(&plan.catalog.score),
+            notices: Notices::new(plan.catalog.notices.len()),
             examples: BTreeMap::new(),
             checks: Vec::new(),
             counts: Vec::new(),
@@ -49,6 +52,7 @@ impl PointFold {
     pub(crate) fn interval(&mut self, record: &IntervalRecord) {
         let before = self.axis.last_of(record.agent);
         self.ledger.interval(record, before.map(|last| last.flow));
+        self.notices.interval(record);
         let steady = if record.phase == Phase::Steady {
             let full = self.places_full(record);
             self.score_seconds.interval(record);
@@ -67,7 +71,9 @@ impl PointFold {
 
     pub(crate) fn detail(&mut self, agent: u32, phase: Phase, start: Nanos, detail: &Detail) {
         self.ledger.detail(phase, detail);
-        if phase == Phase::Steady && self.steady.detail(detail).is_err() {
+        let notices = self.notices.detail(detail);
+        let steady = if phase == Phase::Steady { self.steady.detail(detail) } else { Ok(()) };
+        if notices.and(steady).is_err() {
             self.ledger.overflow_of_detail(agent, start);
         }
     }

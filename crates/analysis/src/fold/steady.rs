@@ -50,6 +50,8 @@ pub(crate) struct SteadyTotals {
     pub(crate) lateness: Histogram,
     /// The values of each measure that has a spread, all kinds; from the details.
     pub(crate) spreads: Vec<Histogram>,
+    /// Successful operations, a value per client.
+    pub(crate) clients: Moments,
     /// Per load agent.
     pub(crate) agents: BTreeMap<u32, AgentTotals>,
     /// CPU time of the SUT, and the length over which it was seen.
@@ -86,7 +88,7 @@ pub(crate) struct KindSums {
 impl SteadyTotals {
     pub(crate) fn new(plan: &Plan) -> SteadyTotals {
         SteadyTotals {
-            load_threads: plan.load_threads,
+            load_threads: plan.load_threads(),
             index_last: None,
             length: Nanos::ZERO,
             start: None,
@@ -106,6 +108,7 @@ impl SteadyTotals {
             service: Histogram::new(),
             lateness: Histogram::new(),
             spreads: vec![Histogram::new(); plan.catalog.spread_measures().count()],
+            clients: Moments::default(),
             agents: BTreeMap::new(),
             sut_cpu: Nanos::ZERO,
             sut_length: Nanos::ZERO,
@@ -131,6 +134,7 @@ impl SteadyTotals {
         self.started = self.started.saturating_add(flow.started);
         self.left_open = self.left_open.saturating_add(flow.left_open);
         self.user_wait.merge(&flow.user_wait);
+        self.clients.merge(&record.clients);
         self.due_span_ns = self.due_span_ns.saturating_add(flow.due_span_ns);
         self.in_flight_ns = self.in_flight_ns.saturating_add(flow.in_flight_ns);
         self.thinking_ns = self.thinking_ns.saturating_add(flow.thinking_ns);

@@ -38,7 +38,7 @@ impl TimeAxis {
     pub(crate) fn new(plan: &Plan) -> TimeAxis {
         TimeAxis {
             phases: plan.phases,
-            load_threads: plan.load_threads,
+            load_threads: plan.load_threads(),
             last: BTreeMap::new(),
             current: None,
             agents: None,

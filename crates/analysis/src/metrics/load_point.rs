@@ -1,12 +1,15 @@
 //! The numbers of one load point.
 
 use model::{FailureCodes, Plan};
-use stats::{Histogram, MBIT, little_gap, load_factor};
+use stats::{Histogram, MBIT, Moments, little_gap, load_factor};
 
 use super::times::summary;
 use super::{PointFigures, kinds, ratio, score, timeline, web};
-use crate::fold::{AgentTotals, PointFold, SteadyTotals};
-use crate::{LoadPointResult, PauseResult, ResourceUsage, TimeSummary, Verdict, VerdictState};
+use crate::fold::{AgentTotals, Notices, PointFold, SteadyTotals};
+use crate::{
+    ClientSpread, LoadPointResult, NoticeResult, PauseResult, ResourceUsage, TimeSummary, Verdict,
+    VerdictState,
+};
 
 /// Makes all numbers of a load point, without its verdict, from those that rules judge.
 ///
@@ -51,6 +54,8 @@ pub(crate) fn measure(plan: &Plan, fold: &PointFold, figures: PointFigures) -> L
         thinking_mean,
         little_gap: load.is_closed().then(|| closed_gap(plan, load.level(), figures.rate, totals)),
         pauses: pauses(plan, totals),
+        clients: clients(&totals.clients),
+        notices: notices(plan, &fold.notices),
         throughput_mbit: bits.map(|bits| per_second(bits / MBIT)),
         client_throughput_mbit: bits.filter(|_| 0.0 < sum_response).map(|bits| bits / MBIT / sum_response),
         units_per_minute: total.units_ok.map(|units| 60.0 * per_second(units as f64)),
@@ -90,6 +95,34 @@ fn pauses(plan: &Plan, totals: &SteadyTotals) -> Vec<PauseResult> {
     let kinds = plan.catalog.pauses.iter().zip(&totals.pauses);
     kinds
         .map(|(kind, sums)| PauseResult { name: kind.name.clone(), drawn: summary(sums.histogram.clone()) })
+        .collect()
+}
+
+/// Returns the spread of operations over clients.
+fn clients(operations: &Moments) -> Option<ClientSpread> {
+    Some(ClientSpread {
+        n: operations.n,
+        least: operations.min()?,
+        mean: operations.mean()?,
+        greatest: operations.max()?,
+        fairness: operations.fairness(),
+    })
+}
+
+/// Returns the notices of each kind.
+fn notices(plan: &Plan, notices: &Notices) -> Vec<NoticeResult> {
+    let kinds = plan.catalog.notices.iter().zip(&notices.0);
+    kinds
+        .map(|(kind, sums)| NoticeResult {
+            name: kind.name.clone(),
+            begun: sums.begun,
+            ended: sums.ended.n,
+            lost: sums.lost,
+            pending: sums.pending(),
+            begun_in_steady: sums.begun_in_steady,
+            mean: summary(sums.histogram.clone()).mean,
+            histogram: sums.histogram.clone(),
+        })
         .collect()
 }
 

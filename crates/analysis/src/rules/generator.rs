@@ -80,7 +80,7 @@ fn server_use(evidence: &Evidence) -> ServerUse {
 fn beside_generator(evidence: &Evidence) -> ServerUse {
     let agents = evidence.fold.steady.agents.values();
     let busy = agents.filter_map(AgentTotals::busy).fold(0.0, f64::max);
-    let generator = busy * f64::from(evidence.plan.load_threads);
+    let generator = busy * f64::from(evidence.plan.load_threads());
     let shared = SharedCpus::of(evidence.plan, evidence.resources, generator, evidence.figures.sut_cpus);
     match shared {
         None => ServerUse::Unknown,

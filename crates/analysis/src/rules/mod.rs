@@ -12,6 +12,7 @@ mod consistency;
 mod delivery;
 mod errors;
 mod generator;
+mod group;
 mod histogram;
 mod input_bands;
 mod integral;
@@ -34,11 +35,12 @@ mod warm_up;
 
 use model::{Load, Plan};
 
+pub use group::RuleGroup;
 pub(crate) use severity::{RuleFinding, Severity};
 
+use crate::ResourceUsage;
 use crate::fold::PointFold;
 use crate::metrics::PointFigures;
-use crate::{ResourceUsage, RuleGroup};
 use JudgedFrom::{Data, End, Start, SteadyPhase, TenthOfSteadyPhase};
 
 /// The evidence for the verdict on a load point.

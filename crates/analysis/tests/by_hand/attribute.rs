@@ -6,8 +6,8 @@ use analysis::attribute::{
 };
 use analysis::{Analysis, Analyzer};
 use model::{
-    Counter, CounterKind, Ending, Load, LoadPoint, Machine, MachineRole, Plan, ResourceRecord, Series,
-    SutPlan,
+    AgentPlan, Counter, CounterKind, Ending, Load, LoadPoint, Machine, MachineRole, Plan, ResourceRecord,
+    Series, SutPlan,
 };
 use units::Nanos;
 
@@ -343,7 +343,8 @@ fn headroom(
 ) -> Option<GeneratorHeadroom> {
     let mut analysis = run(&[(4, 60, Shown { cpu: 0.5, runnable: 1, disk: 0.0 })]);
     let mut plan = plan(Load::Users(4), 1, 12);
-    (plan.load_threads, plan.load_cpus, plan.sut.cpus) = (1, load_cpus.to_vec(), sut_cpus.to_vec());
+    plan.agents = vec![AgentPlan { cpus: load_cpus.to_vec(), ..AgentPlan::only(1) }];
+    plan.sut.cpus = sut_cpus.to_vec();
     let point = &mut analysis.load_points[0];
     (point.generator_busy, point.sut_cpus) = (generator, Some(0.4));
     point.resources.machines[0].role = MachineRole::Both;
@@ -861,7 +862,7 @@ fn watched(shown: &[Shows]) -> Attribution {
 /// The same against a server on a machine of some role, with what is seen of it each second beside that machine's counters.
 fn watched_on(role: MachineRole, used: Option<model::SutUse>, shown: &[Shows]) -> Attribution {
     let mut plan = plan(Load::Users(4), 1, 12);
-    (plan.sut.quota, plan.load_cpus) = (None, vec![0]);
+    (plan.sut.quota, plan.agents[0].cpus) = (None, vec![0]);
     let mut analyzer = Analyzer::new(&plan);
     analyzer.machine(Machine { name: "the server's".to_owned(), role });
     for (counter, instance, _) in shown {

@@ -324,7 +324,7 @@ fn runs_of_different_plans_are_refused_with_what_differs() {
     let (one, mut other) = (run(60, 1), run(60, 1));
     other.0.seed = 7;
     other.0.phases.steady = ms(9_000);
-    other.0.load_threads = 1;
+    other.0.agents[0].threads = 1;
     other.0.workload.web_mut().unwrap().pages[0].weight = 9;
     other.0.modifications =
         vec![Modification { what: "steady phase".into(), standard: "12 s".into(), ours: "9 s".into() }];

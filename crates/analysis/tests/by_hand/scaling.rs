@@ -76,7 +76,7 @@ fn a_pass_that_shares_its_cpus_with_the_load_is_in_no_law() {
         .map(|(cpus, rate)| pass("nginx", cpus, rate, 0.99))
         .collect();
     for (plan, _) in &mut passes {
-        plan.load_cpus = vec![3];
+        plan.agents[0].cpus = vec![3];
     }
     let scaling = &compare(&compared(&passes), MismatchPolicy::Refuse).unwrap().scalings[0];
     let shared: Vec<bool> = scaling.groups.iter().map(|group| group.generator.is_some()).collect();

@@ -3,7 +3,7 @@
 
 use analysis::finding::UnseenPart;
 use analysis::{Analysis, Analyzer, Finding};
-use model::{Counter, Ending, Load, Machine, MachineRole, Plan, ResourceRecord, Series, SutPlan};
+use model::{AgentPlan, Counter, Ending, Load, Machine, MachineRole, Plan, ResourceRecord, Series, SutPlan};
 use units::Nanos;
 
 use crate::record::{assert_caught, assert_valid, ms, plan, records, remarks, s, users};
@@ -17,7 +17,7 @@ const SEEN: Shown = (Counter::SutProcesses, "port=80", 1);
 const EXTERNAL: &str = "external";
 
 fn of_server(name: &str) -> Plan {
-    Plan { sut: SutPlan::of(name), load_threads: 1, ..plan(Load::Users(10), 2, 20) }
+    Plan { sut: SutPlan::of(name), agents: vec![AgentPlan::only(1)], ..plan(Load::Users(10), 2, 20) }
 }
 
 /// Analyzes a run on a machine whose CPUs are busy for these ms per second.
@@ -110,7 +110,7 @@ fn a_part_of_the_system_under_test_that_is_not_seen_is_no_other_program() {
 #[test]
 fn programs_on_cpus_beside_those_of_server_and_generator_do_not_count() {
     let mut plan = of_server("nginx");
-    (plan.sut.cpus, plan.load_cpus) = (vec![0], vec![1]);
+    (plan.sut.cpus, plan.agents[0].cpus) = (vec![0], vec![1]);
     let others = [(Counter::OtherCpu, "rustc", 1_500_000)];
     let apart = analyze(&plan, &[500, 500, 700, 800], &others);
     assert_valid(&apart);

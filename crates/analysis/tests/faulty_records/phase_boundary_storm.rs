@@ -17,7 +17,7 @@ fn samples_counted_late_break_conservation() {
         kind.response.merge(&early.response);
         kind.measures.iter_mut().zip(&early.measures).for_each(|(measure, early)| measure.merge(early));
     }
-    after[0].detail.as_mut().unwrap().merge(before[1].detail.as_ref().unwrap());
+    after[0].detail.as_mut().unwrap().merge(before[1].detail.as_ref().unwrap()).unwrap();
     let early = before[1].response.clone();
     after[0].response.merge(&early).unwrap();
     after[0].flow.ok += early.n();

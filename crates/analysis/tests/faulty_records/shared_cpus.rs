@@ -29,7 +29,7 @@ const FULL: Shared =
 fn analyze(shared: Shared) -> Analysis {
     let mut plan = plan(Load::Users(10), 2, 20);
     plan.sut = SutPlan::of("external");
-    plan.load_threads = 1;
+    plan.agents[0].threads = 1;
     let mut analyzer = Analyzer::new(&plan);
     analyzer.machine(Machine { name: "this machine".to_owned(), role: MachineRole::Both });
     for instance in ["0", "1"] {

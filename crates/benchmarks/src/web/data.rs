@@ -64,7 +64,7 @@ fn read_one(
     let (parsed, hint) = match format {
         DataFormat::Csv => (
             DataTable::from_csv(&text),
-            "the first line of CSV names the columns; values with commas stand in double quotes",
+            "the first line of CSV names the columns; put values with commas in double quotes",
         ),
         DataFormat::JsonLines => (
             DataTable::from_json_lines(&text),
@@ -151,7 +151,7 @@ mod tests {
         11 | file = "users.csv"
            |        ^^^^^^^^^^^ `users.csv`, line 2: expected 2 values, found 1
            |
-           = hint: the first line of CSV names the columns; values with commas stand in double quotes
+           = hint: the first line of CSV names the columns; put values with commas in double quotes
         "#);
     }
 }

@@ -18,6 +18,7 @@
 //! the last records may be missing, and removals of the last seconds with them.
 
 mod codec;
+mod counters;
 mod error;
 mod index;
 mod reader;
@@ -27,11 +28,10 @@ mod scan;
 mod segment;
 mod settings;
 mod tier;
-mod usage;
 mod writer;
 
+pub use crate::usage::DiskUsage;
 pub use error::DiskError;
 pub use settings::DiskSettings;
-pub use usage::DiskUsage;
 
 pub(super) use tier::Disk;

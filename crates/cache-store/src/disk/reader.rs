@@ -6,12 +6,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 use bytes::Bytes;
 use tokio::sync::oneshot;
 
+use super::counters::count;
 use super::index::Location;
 use super::record::RecordHead;
 use super::segment::Segment;
 use super::tier::Shared;
-use super::usage::count;
-use crate::table::Shards;
+use crate::shards::Shards;
 
 /// The number of reader threads, and of requests that can wait for the disk at the same time.
 pub(super) const READERS: usize = 4;

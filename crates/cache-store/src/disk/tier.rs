@@ -11,18 +11,19 @@ use std::thread::{Builder, JoinHandle};
 use cache_policy::{Key, Settings};
 use tokio::sync::oneshot;
 
+use super::counters::{Counters, count};
 use super::error::DiskError;
 use super::index::{Entry, EntryState, Index, Replaced, VariantFingerprint};
 use super::reader::{self, READERS, ReadItem, ReadJob, ReadResponse};
 use super::removals::RemovalLog;
 use super::scan::scan;
 use super::settings::DiskSettings;
-use super::usage::{Counters, DiskUsage, count};
 use super::writer::{PutJob, WriteJob, Writer};
 use crate::body::Packer;
 use crate::purge::Purge;
+use crate::shards::Shards;
 use crate::stored_response::StoredResponse;
-use crate::table::Shards;
+use crate::usage::DiskUsage;
 
 /// The share of the store's memory that the index takes: one part in this many.
 const INDEX_SHARE: u64 = 8;

@@ -6,13 +6,13 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, SyncSender};
 
+use super::counters::count;
 use super::index::{LiveSegment, Location, Replaced};
 use super::record::{
     BodyLocation, Checksum, DiskOffset, HEAD_BYTES_MAX, PREFIX_BYTES, RecordHead, RecordPrefix,
 };
 use super::segment::Segment;
 use super::tier::Shared;
-use super::usage::count;
 use crate::stored_response::StoredResponse;
 
 /// The number of segments that the disk limit is divided into; the oldest one is deleted at once.

@@ -55,10 +55,10 @@ fn seed_text(report: &Report) -> String {
 }
 
 fn threads_text(plan: &Plan) -> String {
-    let cpus: Vec<String> = plan.load_cpus.iter().map(u32::to_string).collect();
+    let cpus: Vec<String> = plan.load_cpus().iter().map(u32::to_string).collect();
     match cpus.is_empty() {
-        true => plan.load_threads.to_string(),
-        false => format!("{} on CPU {}", plan.load_threads, cpus.join(", ")),
+        true => plan.load_threads().to_string(),
+        false => format!("{} on CPU {}", plan.load_threads(), cpus.join(", ")),
     }
 }
 

@@ -8,9 +8,9 @@ pub(super) const MORE_CPUS: &str = "give the generator more CPUs (`--load-cpus`)
 pub(super) const OFFER_LESS: &str = "offer less, or give the generator CPUs of its own (`--load-cpus`)";
 
 const MORE_OF_SHARED: &str =
-    "give the generator more CPUs (`--load-cpus`), and end other programs on this machine";
+    "give the generator more CPUs (`--load-cpus`), and stop other programs on this machine";
 
-pub(super) const END_OTHERS: &str = "end other programs on this machine, and repeat the run";
+pub(super) const END_OTHERS: &str = "stop other programs on this machine, and repeat the run";
 
 /// Idle CPU time below which more CPUs would not help the generator, in CPUs.
 const IDLE_MIN: f64 = 0.2;
@@ -32,7 +32,7 @@ pub(super) fn server_clause(server: Option<ServerUse>) -> String {
             format!(", and the server's allowance was not enforced, of which it used {busy}")
         }
         Some(ServerUse::TookTheRest(shared)) => format!(
-            "; the server took what was left of the CPUs that they share ({:.2} of {:.0})",
+            "; the server used the rest of the CPUs that they share ({:.2} of {:.0})",
             shared.server, shared.n
         ),
         Some(ServerUse::LeftRest(SharedCpus { n, server, idle, .. })) => format!(

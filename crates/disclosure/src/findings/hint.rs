@@ -13,9 +13,9 @@ const FAR_ABOVE_MIN: f64 = 1.5;
 const OTHERS_MIN: f64 = 0.2;
 
 const OFFER_LESS: &str =
-    "this rate is far above the highest valid one, so that the generator's health says nothing; offer less";
+    "this rate is far above the highest valid one, so the generator's health is meaningless here; offer less";
 const DISTURBED: &str =
-    "a rate as high was carried at another load point: look for what disturbed this one, and repeat the run";
+    "another load point sustained a rate as high: find what disturbed this one, and repeat the run";
 
 /// Returns the remedy for the reason of a verdict, as other findings of its run allow: a clause without a full stop; `None` if
 /// there is none.

@@ -110,7 +110,7 @@ pub fn finding_text(finding: &Finding) -> String {
              no time"
         ),
         Finding::SizingFloor(ScoreOfPart { part, users, score, unit, bound }) => format!(
-            "the {users} users of a {part} reached {score:.2} {unit}; the benchmark wants at least {bound:.2}"
+            "the {users} users of a {part} reached {score:.2} {unit}; the benchmark requires at least {bound:.2}"
         ),
         Finding::Schedule { due, scheduled } => {
             format!("{due} operations fell due in the steady phase, the schedule has {scheduled}")
@@ -164,7 +164,7 @@ pub fn finding_text(finding: &Finding) -> String {
         ),
         Finding::ConnectionsLost { n, completed } => format!(
             "{n} kept connections had ended when a request was sent on them, in all phases ({completed} operations completed \
-             in the steady phase); requests that may be repeated were made again on new connections, as parts of the same \
+             in the steady phase); idempotent requests were retried on new connections, as part of the same \
              operations"
         ),
         Finding::RepliesChanged { name, found } => format!("{name} {found}"),
@@ -177,12 +177,12 @@ pub fn finding_text(finding: &Finding) -> String {
              operations that fell due then waited while their response time ran"
         ),
         Finding::BusyUsers { n, started, users } => format!(
-            "{n} of {started} operations waited until their user, one of {users}, was done with the one before; the wait \
-             is part of their response time"
+            "{n} of {started} operations waited until their user, one of {users}, had finished the previous \
+             one; the wait is part of their response time"
         ),
         Finding::Mix { kind, share, expected, limit } => format!(
-            "`{kind}` is {share} of all completed operations, expected {expected}; the share may deviate by {limit} of \
-             itself"
+            "`{kind}` is {share} of all completed operations, expected {expected}; the share may deviate by \
+             {limit} of that"
         ),
         Finding::InputBand { name, found, least, most } => {
             format!("{name}: {found:.5}, expected {least:.5} to {most:.5}")
@@ -190,7 +190,7 @@ pub fn finding_text(finding: &Finding) -> String {
         Finding::InputBandsNotJudged { bands } => {
             let band = |one: &UnjudgedBand| format!("{} ({} of {} needed)", one.name, one.n, one.needed);
             let bands: Vec<String> = bands.iter().map(band).collect();
-            format!("not judged, because chance would decide in samples of this size: {}", bands.join(", "))
+            format!("not judged, because samples of this size are too small: {}", bands.join(", "))
         }
         Finding::KindLimit { kind, limit, value } => {
             format!("`{kind}`: {} {}, limit {limit}", limit.metric(), limit.metric().text(*value))
@@ -207,8 +207,8 @@ pub fn finding_text(finding: &Finding) -> String {
         }
         Finding::InFlightAtEnd { n, age_mean, of_operations, of_time } => format!(
             "{n} operations were in flight at the end of the steady phase, on average for {age_mean}: {of_operations} of \
-             its operations and {of_time} of its response time, in no rate and no mean; long operations are affected \
-             more often"
+             its operations and {of_time} of its response time, excluded from every rate and mean; this affects \
+             long operations more often"
         ),
         Finding::PhaseBoundary { second, completed, median } => {
             let place = match second {
@@ -256,18 +256,18 @@ pub fn finding_hint(finding: &Finding) -> Option<&'static str> {
             Some("the record contradicts itself; repeat the run, and report this if it happens again")
         }
         Finding::Histogram { .. } => {
-            Some("percentiles from such a histogram mean nothing, whatever its mean")
+            Some("percentiles from such a histogram are meaningless, even if its mean is right")
         }
         Finding::ResponseIntegral { .. } => {
             Some("response times that leave out waiting hide a stall (coordinated omission)")
         }
-        Finding::UserTime { .. } => Some("some users did not run, or the generator was too slow to let them"),
+        Finding::UserTime { .. } => Some("some users did not run, or the generator was too slow to run them"),
         Finding::ThinkTime { .. } => Some("the generator was late, or the steady phase is short"),
         Finding::InteractiveLaw { .. } => Some("users did not think as long as defined"),
         Finding::SizingCeiling(_) => Some("users did not pause as long as defined"),
-        Finding::SizingFloor(_) => Some(
-            "the server does not carry these users; offer fewer of them, with fewer of these parts of the data",
-        ),
+        Finding::SizingFloor(_) => {
+            Some("the server cannot sustain this many users; reduce the load and the data scale together")
+        }
         Finding::Schedule { .. } => Some(
             "the generator lost or repeated operations; repeat the run, and report this if it happens again",
         ),
@@ -284,35 +284,35 @@ pub fn finding_hint(finding: &Finding) -> Option<&'static str> {
             _ => "the target policy forbids this address",
         }),
         Finding::UncountedCodes { .. } => {
-            Some("look at the examples: few servers have so many codes to send")
+            Some("see the examples: servers rarely send so many different codes")
         }
         Finding::Consistency { .. } => {
-            Some("what was measured is not the benchmark; mend the server or its data, and run again")
+            Some("the run did not execute the benchmark as defined; fix the server or its data and rerun")
         }
         Finding::LeftOpen { .. } => Some(
             "make the server close connections on request (RFC 9112 section 9.6), or measure with `--keep-alive`",
         ),
         Finding::ConnectionsLost { .. } => Some(
-            "raise the server's limits on idle connections and on requests of a connection, have it announce the end with \
+            "raise the server's limits on idle connections and on requests per connection, let it announce the end with \
              `Connection: close`, or measure with `--connection per-request`",
         ),
         Finding::RepliesChanged { .. } => Some(
-            "a page that changes is measured all the same; `--check length`, `--check status` or `--check body` say what is \
-             compared",
+            "a page that changes is still measured; `--check length`, `--check status` or `--check body` \
+             chooses what is compared",
         ),
         Finding::Errors { most_frequent: Some(Outcome::ConnectionLost), .. } => Some(
-            "requests that are not idempotent, such as POST, are not made again: keep idle connections of the server open for \
-             longer than users think, or measure with `--connection per-request`",
+            "non-idempotent requests, such as POST, are not retried: keep the server's idle connections open \
+             for longer than users think, or measure with `--connection per-request`",
         ),
         Finding::Errors {
             most_frequent: Some(Outcome::Reset | Outcome::Truncated | Outcome::StreamReset),
             ..
         } => Some(
-            "the server ends connections instead of replying: its log says why; a limit on connections is raised there \
-                 (nginx: `worker_connections`), else offer fewer",
+            "the server closes connections instead of replying: see its log; raise its limit on connections \
+             (nginx: `worker_connections`), or offer fewer",
         ),
         Finding::Errors { most_frequent: Some(Outcome::WrongBytes | Outcome::WrongLength), .. } => Some(
-            "a page that has other bodies by design is checked with `--check status`, or with another `reply` in a definition",
+            "if the page's body changes by design, use `--check status`, or another `reply` in a definition",
         ),
         Finding::OtherClients { .. } => {
             Some("the rate is that of one client among several: stop the others, and repeat the run")
@@ -326,7 +326,7 @@ pub fn finding_hint(finding: &Finding) -> Option<&'static str> {
              reduces the gap",
         ),
         Finding::InputBand { .. } => {
-            Some("failures that affect some inputs more than others shift what is left of them")
+            Some("failures that affect some inputs more than others shift the remaining distribution")
         }
         Finding::InputBandsNotJudged { .. } => Some("use a longer steady phase or more load"),
         Finding::KindLimit { .. } => {

@@ -89,6 +89,9 @@ fn totals_name(totals: EqualTotals) -> &'static str {
         EqualTotals::ResponseSum => "sums of response times (ns)",
         EqualTotals::ResponseMin => "smallest response times (ns)",
         EqualTotals::ResponseMax => "largest response times (ns)",
+        EqualTotals::NoticeKinds => "kinds of notices",
+        EqualTotals::Notices => "notices awaited, and those that came, were lost or are awaited still,",
+        EqualTotals::AwaitedNotices => "notices awaited at the start and at the end before",
     }
 }
 

@@ -3,8 +3,8 @@
 //! Written by hand, so that a renamed field of the program cannot change the format by accident.
 
 use analysis::{
-    Analysis, KindResult, LoadPointResult, METRICS, MetricValue, PauseResult, Percentile, Reason,
-    ScoreSummary, SummaryStatistics, TimeSummary, TimelinePoint, Verdict, VerdictState,
+    Analysis, KindResult, LoadPointResult, METRICS, MetricValue, NoticeResult, PauseResult, Percentile,
+    Reason, ScoreSummary, SummaryStatistics, TimeSummary, TimelinePoint, Verdict, VerdictState,
 };
 use model::{ConsistencyCheck, Ending, Load, MeasureUnit, Outcome, Plan, export_key};
 use serde_json::{Value, json};
@@ -16,6 +16,9 @@ use crate::{Report, bottleneck_text, finding_text, reason_hint};
 
 /// The version of this format; it rises with every incompatible change.
 pub const FORMAT: u32 = 1;
+
+/// The percentiles of notices that are written.
+const NOTICE_PERCENTILES: [f64; 4] = [0.5, 0.9, 0.95, 0.99];
 
 /// Renders the report as JSON. What is absent, or not a number, is `null`.
 pub fn json(report: &Report) -> Value {
@@ -145,6 +148,18 @@ fn load_point(point: &LoadPointResult, report: &Report) -> Value {
         let pause = |pause: &PauseResult| json!({ "name": pause.name, "drawn": times(Some(&pause.drawn)) });
         value["pauses"] = drawn.into_iter().map(pause).collect();
     }
+    if let Some(clients) = point.clients {
+        value["clients"] = json!({
+            "n": clients.n,
+            "least": clients.least,
+            "mean": clients.mean,
+            "greatest": clients.greatest,
+            "fairness": clients.fairness,
+        });
+    }
+    if !point.notices.is_empty() {
+        value["notices"] = point.notices.iter().map(notice).collect();
+    }
     if !point.checks.is_empty() {
         let check = |check: &ConsistencyCheck| {
             let (moment, name) = (check.moment.name(), &check.name);
@@ -233,6 +248,20 @@ fn times(summary: Option<&TimeSummary>) -> Value {
         "mean_interval_s": summary.mean_interval,
         "percentiles": summary.percentiles.iter().map(percentile).collect::<Vec<_>>(),
         "max_s": summary.max.map(seconds),
+    })
+}
+
+fn notice(notice: &NoticeResult) -> Value {
+    let percentile = |q: f64| json!({ "q": q, "value_s": notice.percentile(q).map(seconds) });
+    json!({
+        "name": notice.name,
+        "begun": notice.begun,
+        "ended": notice.ended,
+        "lost": notice.lost,
+        "pending": notice.pending,
+        "begun_in_steady": notice.begun_in_steady,
+        "mean_s": notice.mean,
+        "percentiles": NOTICE_PERCENTILES.map(percentile),
     })
 }
 

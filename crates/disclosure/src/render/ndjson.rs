@@ -10,7 +10,7 @@ use analysis::Analysis;
 use languages::escaped_json;
 use model::{
     ConsistencyCheck, CounterUnit, DetailRecord, Example, IntervalRecord, KindTotals, Machine, MeasureUnit,
-    NamedCount, Plan, ResourceRecord, Series, SutUse, export_key,
+    NamedCount, NoticeKind, NoticeTotals, Plan, ResourceRecord, Series, SutUse, export_key,
 };
 use serde_json::{Map, Value, json};
 use stats::Histogram;
@@ -118,6 +118,10 @@ impl Ndjson<'_> {
             value[format!("{units}_failed")] =
                 record.units.iter().map(|unit| unit.failed).sum::<u64>().into();
             value[units] = record.units.iter().map(|unit| unit.ok).sum::<u64>().into();
+        }
+        if !record.notices.is_empty() {
+            let kinds = self.plan.catalog.notices.iter().zip(&record.notices);
+            value["notices"] = kinds.map(|(kind, totals)| notice(kind, totals)).collect();
         }
         line(&value)
     }
@@ -269,6 +273,19 @@ fn line(value: &Value) -> String {
 
 fn has_ended_any(totals: &KindTotals) -> bool {
     0 < totals.response.n || totals.failed.values().any(|n| 0 < *n)
+}
+
+fn notice(kind: &NoticeKind, totals: &NoticeTotals) -> Value {
+    json!({
+        "name": kind.name,
+        "awaited_at_start": totals.awaited_at_start,
+        "begun": totals.begun,
+        "begun_in_steady": totals.begun_in_steady,
+        "ended": totals.ended.n,
+        "mean_ns": totals.ended.mean(),
+        "lost": totals.lost,
+        "awaited_at_end": totals.awaited_at_end,
+    })
 }
 
 /// Returns the figures of a histogram of times; `null` if it is empty.

@@ -80,7 +80,7 @@ impl Limited<'_> {
         ];
         let (_, kind) = kinds.into_iter().find(|(indicator, _)| self.is_evidence(*indicator))?;
         Some(format!(
-            "One {kind} of the server fills one CPU, and others do not help it: run more processes of it, or lower its CPU \
+            "One {kind} of the server saturates one CPU while others idle: run more of them, or lower its CPU \
              time per operation."
         ))
     }
@@ -101,7 +101,7 @@ impl Limited<'_> {
         };
         let behind = back_end_at(self.report, service);
         let title = behind.as_ref().map_or(service.clone(), BackEnd::title);
-        let first = format!("The server waits for {title}: make that faster, or ask it less often.");
+        let first = format!("The server waits for {title}: make it faster, or call it less often.");
         let more = match &behind {
             Some(behind) => cpus_of(self.point, &behind.label).map(|cpus| {
                 let waits = if cpus < IDLE_MAX { ", so it waits itself" } else { "" };
@@ -177,7 +177,7 @@ impl Limited<'_> {
 /// Advises to take the load generator away from CPUs that it shares with the server.
 fn apart(shared: &SharedCpus) -> String {
     format!(
-        "Run the load generator on another machine, for it takes {} from the server; or lower the server’s CPU time per \
+        "Run the load generator on another machine: it takes {} from the server; or lower the server’s CPU time per \
          operation: profile it under this load.",
         cpus_text(shared.generator)
     )
@@ -257,7 +257,7 @@ fn usual(bottleneck: Bottleneck) -> &'static str {
         }
         Bottleneck::Scheduler => "Run fewer threads at once, or give the server more CPUs.",
         Bottleneck::DownstreamService => {
-            "The server waits for a service behind it: make that faster, or ask it less often."
+            "The server waits for a service behind it: make it faster, or call it less often."
         }
         Bottleneck::Waiting => {
             "The server waits while its resources are idle: look for locks, and for slow services behind it."

@@ -155,8 +155,9 @@ fn figure(report: &Report) -> Figure {
 
 fn chart(report: &Report) -> Chart {
     let series = |(indicator, style): (Indicator, usize)| {
-        let points = attributed(report).filter_map(|(point, attribution)| {
-            let drawn = Point::new(point.load.level(), *attribution.indicators.get(&indicator)?);
+        let points = report.by_load().into_iter().filter_map(|point| {
+            let found = point.attribution.as_ref()?.indicators.get(&indicator)?;
+            let drawn = Point::new(point.load.level(), *found);
             Some(Point { hollow: is_doubtful(point), ..drawn })
         });
         DataSeries { name: indicator.name().to_owned(), style, draw: Draw::Points, points: points.collect() }

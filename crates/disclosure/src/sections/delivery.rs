@@ -31,7 +31,7 @@ fn chart(report: &Report) -> Chart {
         Some(Point { range: point.response.mean_interval, hollow: is_doubtful(point), ..drawn })
     };
     // In the order of load, so that the curve turns back where overload lowers the rate.
-    let points = report.analysis.load_points.iter().filter_map(point).collect();
+    let points = report.by_load().into_iter().filter_map(point).collect();
     let series = vec![DataSeries { name: "mean response time".into(), style: 0, draw: Draw::Points, points }];
     let y = Axis::new("Mean response time", Spacing::FromZero, Format::Seconds);
     Chart {

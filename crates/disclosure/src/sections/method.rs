@@ -125,12 +125,19 @@ fn load(report: &Report) -> Vec<Text> {
               therefore offered less load."
             .to_owned(),
     };
+    let refined = report.plan.refinement.map(|refinement| {
+        format!(
+            "Up to {} load points are added to the {} that were planned: if the rate stops growing between two loads of which \
+             the one is more than twice the other, their geometric mean is run, as long as the others.",
+            refinement.added_max, refinement.n_planned
+        )
+    });
     let after = match report.is_open() {
         _ if report.web().is_none() => "Failed operations are not retried.",
         true => "Failed operations are not retried.",
         false => "If a request fails, the rest of its page is skipped. Nothing is retried.",
     };
-    vec![how.into(), after.into()]
+    [Some(how), refined, Some(after.to_owned())].into_iter().flatten().map(Text::from).collect()
 }
 
 fn phases(report: &Report) -> Table {

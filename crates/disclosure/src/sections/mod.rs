@@ -22,6 +22,7 @@ mod machine;
 pub(crate) mod method;
 pub(crate) mod narrative;
 mod network;
+mod notices;
 mod opening;
 mod pauses;
 pub(crate) mod percentile_curve;
@@ -67,6 +68,7 @@ const SECTIONS: &[SectionBuilder] = &[
     delivery::section,
     clients::section,
     interactive::section,
+    notices::section,
     classes::section,
     percentiles::section,
     timeline::section,

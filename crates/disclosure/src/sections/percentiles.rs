@@ -56,7 +56,7 @@ fn chart(report: &Report) -> Chart {
         name: (*name).to_owned(),
         style,
         draw: Draw::Points,
-        points: report.analysis.load_points.iter().filter_map(|point| drawn(point, *q)).collect(),
+        points: report.by_load().into_iter().filter_map(|point| drawn(point, *q)).collect(),
     });
     let max =
         DataSeries { name: "max".into(), style: SHOWN.len(), draw: Draw::Points, points: maxima(report) };
@@ -89,7 +89,7 @@ fn maxima(report: &Report) -> Vec<Point> {
         let max = point.response.max?.as_secs_f64();
         Some(Point { hollow: is_doubtful(point), ..Point::new(point.load.level(), max) })
     };
-    report.analysis.load_points.iter().filter_map(point).collect()
+    report.by_load().into_iter().filter_map(point).collect()
 }
 
 fn table(report: &Report, name: &str, of: impl Fn(&LoadPointResult) -> Option<&TimeSummary>) -> Table {

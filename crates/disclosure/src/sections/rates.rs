@@ -55,7 +55,7 @@ fn chart(report: &Report) -> Chart {
 }
 
 fn rates(report: &Report) -> Vec<DataSeries> {
-    let points = || report.analysis.load_points.iter();
+    let points = || report.by_load().into_iter();
     let score = |point: &LoadPointResult| {
         let drawn = Point::new(point.load.level(), point.score?);
         Some(Point { range: point.score_interval, hollow: is_doubtful(point), ..drawn })
@@ -79,7 +79,7 @@ fn responses(report: &Report) -> DataSeries {
         let drawn = Point::new(point.load.level(), point.response.mean?);
         Some(Point { range: point.response.mean_interval, hollow: is_doubtful(point), ..drawn })
     };
-    let points = report.analysis.load_points.iter().filter_map(point).collect();
+    let points = report.by_load().into_iter().filter_map(point).collect();
     DataSeries { name: "mean response time".into(), style: 1, draw: Draw::Points, points }
 }
 

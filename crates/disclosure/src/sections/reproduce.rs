@@ -19,7 +19,7 @@ pub(super) fn section(report: &Report) -> Option<Section> {
 
 fn facts(report: &Report) -> Vec<(String, Text)> {
     let (plan, provenance) = (report.plan, report.provenance);
-    let cpus: Vec<String> = plan.load_cpus.iter().map(u32::to_string).collect();
+    let cpus: Vec<String> = plan.load_cpus().iter().map(u32::to_string).collect();
     let pinned =
         if cpus.is_empty() { "not pinned".to_owned() } else { format!("pinned to CPU {}", cpus.join(", ")) };
     let benchmark = &plan.benchmark;
@@ -30,7 +30,7 @@ fn facts(report: &Report) -> Vec<(String, Text)> {
         ("Benchmark", benchmark),
         ("Seed", Some(plan.seed.to_string())),
         ("Content seed", report.web().map(|web| web.content_seed.to_string())),
-        ("Load threads", Some(format!("{}, {pinned}", plan.load_threads))),
+        ("Load threads", Some(format!("{}, {pinned}", plan.load_threads()))),
         ("Plan format", Some(plan.format.to_string())),
         ("Run file", provenance.run_file.clone()),
         ("Hash of the last record", provenance.chain_hash.clone()),

@@ -34,7 +34,7 @@ fn chart(report: &Report) -> Chart {
             let drawn = Point::new(point.load.level(), value(point)?);
             Some(Point { hollow: is_doubtful(point), ..drawn })
         };
-        let points = report.analysis.load_points.iter().filter_map(point).collect();
+        let points = report.by_load().into_iter().filter_map(point).collect();
         DataSeries { name: name.to_owned(), style, draw: Draw::Points, points }
     };
     let all = [

@@ -98,11 +98,16 @@ fn marks(report: &Report) -> impl Iterator<Item = Tile> {
 fn facts(report: &Report) -> Vec<(String, Text)> {
     let plan = report.plan;
     let terms = report.terms();
-    let loads: Vec<Load> = plan.load_points.iter().map(|point| point.load).collect();
+    let added = report.added_loads();
+    let planned = plan.load_points.iter().map(|point| point.load).take(plan.load_points.len() - added.len());
+    let mut load = load_text(&planned.collect::<Vec<_>>(), &terms.load());
+    if !added.is_empty() {
+        load += &format!("; added by the run: {}", load_text(&added, &terms.load()));
+    }
     let rows = [
         (subject_name(report), Some(plan.benchmark.full_name())),
         ("System under test", Some(sut_text(report))),
-        ("Load", Some(load_text(&loads, &terms.load()))),
+        ("Load", Some(load)),
         ("Steady phase", Some(format!("{} per load point", numbers::length(plan.phases.steady)))),
         ("Protocol", Some(protocol_text(report))),
         ("Data set", data_set_text(report)),

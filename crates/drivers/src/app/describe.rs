@@ -28,9 +28,6 @@ pub(super) fn failure(failure: &OperationFailure, protocol: AppProtocol) -> Stri
         (Outcome::WrongLength, _) => {
             format!("the reply has another length than was asked for: {detail} bytes")
         }
-        (Outcome::WrongChecksum, AppProtocol::Http) => {
-            format!("the server found another checksum of the message: {detail}")
-        }
         (Outcome::WrongBytes, _) => format!("the reply has the wrong result {detail:#x}, or a wrong payload"),
         _ => frames::describe(failure),
     }

@@ -37,11 +37,7 @@ pub(super) fn content(
     }
     let found = reply.result.unwrap_or_default();
     if result.is_some() && result != reply.result {
-        let outcome = match (request.transaction, protocol) {
-            (AppTransaction::ClientServer, AppProtocol::Http) => Outcome::WrongChecksum,
-            _ => Outcome::WrongBytes,
-        };
-        return Err(OperationFailure::new(outcome, found));
+        return Err(OperationFailure::new(Outcome::WrongBytes, found));
     }
     match reply.payload.is_empty() || reply.payload == message(request) {
         true => Ok(()),

@@ -31,7 +31,7 @@ pub enum SessionProblem {
     Full,
     /// It offers no TLS.
     NoTls,
-    /// It asks for a way of authentication that Plimsoll has not.
+    /// It asks for an authentication method that Plimsoll does not support.
     Authentication,
     /// It asks for the password in clear, over a connection that others can read.
     ClearPassword,
@@ -109,7 +109,7 @@ pub enum DatabaseError {
         waited: Nanos,
     },
     /// There is a schema of this name, one of ours, which is not ours.
-    #[error("there is a schema `{0}` that Plimsoll has not made; it stays as it is")]
+    #[error("the schema `{0}` was not created by Plimsoll and is left unchanged")]
     NotOurs(&'static str),
     /// The caller has stopped the loading.
     #[error("the loading has been stopped")]

@@ -280,34 +280,36 @@ pub(crate) fn describe(failure: &OperationFailure, message: Option<&str>) -> Str
             "the database sends notices without end".to_owned()
         }
         Outcome::MalformedHead if detail == NO_PASSWORD => {
-            "the database asks for a password, and there is none".to_owned()
+            "the database asks for a password, but none is given".to_owned()
         }
         Outcome::MalformedHead if detail == OTHER_AUTHENTICATION => match message {
             Some(name) => {
                 let name = languages::foreign_text(name);
-                format!("the database asks for authentication by `{name}`, which Plimsoll has not")
+                format!("the database asks for authentication by `{name}`, which Plimsoll does not support")
             }
-            None => "the database asks for a way of authentication that Plimsoll has not".to_owned(),
+            None => {
+                "the database asks for an authentication method that Plimsoll does not support".to_owned()
+            }
         },
         Outcome::MalformedHead if detail == NOT_MARIADB => {
             "the server speaks MariaDB's protocol, but is not MariaDB".to_owned()
         }
         Outcome::MalformedHead if detail == NO_TLS => "the database offers no TLS".to_owned(),
         Outcome::MalformedHead if detail == CLEAR_PASSWORD => {
-            "the database asks for the password in clear, and others could read it on the way".to_owned()
+            "the database asks for the password in clear text, which others could read in transit".to_owned()
         }
         Outcome::NotCommitted => describe_not_committed(detail).to_owned(),
         Outcome::TlsFailed => "the TLS handshake failed".to_owned(),
-        Outcome::MalformedHead => "the reply is not of the database's protocol".to_owned(),
+        Outcome::MalformedHead => "the reply does not follow the database's protocol".to_owned(),
         Outcome::WrongBytes if detail == WRONG_COLUMN => {
             "a column of the result is missing, or has a value of another type".to_owned()
         }
         Outcome::WrongBytes if detail == WRONG_ROWS => "a row that the data must have is missing".to_owned(),
         Outcome::WrongBytes if detail == WRONG_PARAMETERS => {
-            "the database finds other parameters in the statement than it is given".to_owned()
+            "the database expects other parameters for the statement than those given".to_owned()
         }
         Outcome::WrongBytes if detail == NO_SUCH_COLUMN => {
-            "its rows have no column of a name in `expect`".to_owned()
+            "the rows lack a column named in `expect`".to_owned()
         }
         Outcome::WrongBytes => format!("the output does not fit the input (code {detail})"),
         _ => io::Error::from_raw_os_error(detail as i32).to_string(),

@@ -34,10 +34,12 @@ pub(crate) fn describe_not_committed(code: u64) -> &'static str {
     match code {
         ROLLED_BACK => "not committed: the database rolled the transaction back",
         STILL_OPEN => "not committed: the transaction is still open where it should have ended",
-        FAILED => "not committed: the transaction has failed, and the database refused no statement of it",
+        FAILED => {
+            "not committed: the transaction failed, although the database refused none of its statements"
+        }
         LOST => {
-            "not committed: the database had no open transaction any more, as after a statement that ends it, or behind a proxy \
-             that changes the server"
+            "not committed: the transaction was no longer open, as after a statement that ends it, or behind a \
+             proxy that switches servers"
         }
         _ => "not committed: the answer to the commit is that of another statement",
     }

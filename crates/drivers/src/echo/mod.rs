@@ -1,4 +1,5 @@
-//! The echo family: messages over a kept TCP connection, each with its length before it, that come back as they are.
+//! The echo family: messages over a kept TCP connection, each with its length before it, that come back as they are, or are
+//! refused with a code.
 
 use std::cell::RefCell;
 use std::net::{IpAddr, SocketAddr};
@@ -16,6 +17,12 @@ const CONTENT_SEED: u64 = 862;
 
 /// Length of the length of a message: a number in network byte order.
 const LENGTH_BYTES: usize = 4;
+
+/// The bit of a length that says that it is none, but the code of a refusal, which has no content.
+const REFUSAL: u32 = 1 << 31;
+
+/// The outcomes of refusals by their codes, from 1.
+const REFUSALS: [Outcome; 4] = [Outcome::Denied, Outcome::Conflict, Outcome::Gone, Outcome::Full];
 
 /// Size of the read buffer that all connections of a thread use in turn.
 const READ_BUFFER_BYTES: usize = 64 * 1024;
@@ -128,6 +135,9 @@ impl EchoContext {
             first_byte.get_or_insert_with(|| self.clock.now());
             let buffer = self.buffer.borrow();
             let part = &buffer[..read.bytes];
+            if let Some(refusal) = refusal(part).filter(|_| done == 0) {
+                return Err(refusal);
+            }
             if expected - done < part.len() {
                 return Err(OperationFailure::new(Outcome::WrongLength, (done + part.len()) as u64));
             }
@@ -145,6 +155,14 @@ impl EchoContext {
         }
         Ok(Received { bytes: done as u64, first_byte: first_byte.unwrap_or_default() })
     }
+}
+
+/// Returns the refusal that came in place of a message, with its code.
+fn refusal(received: &[u8]) -> Option<OperationFailure> {
+    let number = u32::from_be_bytes(received.try_into().ok()?);
+    let code = number.checked_sub(REFUSAL)?;
+    let outcome = REFUSALS.get((code as usize).checked_sub(1)?)?;
+    Some(OperationFailure::new(*outcome, code.into()))
 }
 
 impl Driver for EchoDriver {
@@ -184,6 +202,9 @@ impl Driver for EchoDriver {
             Outcome::WrongLength => format!("{detail} bytes came back, more than were sent"),
             Outcome::WrongBytes => format!("other bytes came back, at or after byte {detail}"),
             Outcome::Truncated => format!("connection ended after {detail} bytes"),
+            Outcome::Denied | Outcome::Conflict | Outcome::Gone | Outcome::Full => {
+                format!("the server refused the message with code {detail}")
+            }
             Outcome::TimedOut => format!("no complete message after {}", reply.done - reply.sent),
             _ => Errno::from_raw_os_error(detail as i32).to_string(),
         }

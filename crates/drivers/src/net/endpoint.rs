@@ -42,7 +42,7 @@ pub struct SourceAddressError {
 
 /// A path that is too long for a Unix socket.
 #[derive(Debug, Error)]
-#[error("`{0}` is too long for the path of a Unix socket\nhint: make a link to it with a shorter path")]
+#[error("`{0}` is too long for the path of a Unix socket\nhint: create a symbolic link with a shorter path")]
 pub struct SocketPathError(String);
 
 impl TargetEndpoint {

@@ -20,11 +20,13 @@ impl OperationFailure {
         OperationFailure { outcome, detail }
     }
 
-    /// Makes the reply of the operation. Its code is the status where that is what is wrong.
+    /// Makes the reply of the operation. Its code is the protocol's own where the server has said what is wrong.
     pub(crate) fn into_reply(self, sent: Nanos, done: Nanos, measured: MeasuredValues) -> Reply {
         let OperationFailure { outcome, detail } = self;
         let code = match outcome {
-            Outcome::WrongStatus => u32::try_from(detail).unwrap_or(0),
+            Outcome::WrongStatus | Outcome::Denied | Outcome::Conflict | Outcome::Gone | Outcome::Full => {
+                u32::try_from(detail).unwrap_or(0)
+            }
             _ => 0,
         };
         Reply { outcome, sent, done, measured, answer: 0, code, detail }

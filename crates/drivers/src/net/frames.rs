@@ -21,6 +21,11 @@ const OTHER_REQUEST: u64 = 3;
 // Codes of `inconsistent`.
 const TIMES_GO_BACK: u32 = 1;
 const TIMES_TOO_LONG: u32 = 2;
+const WRONG_CHECKSUM: u32 = 3;
+
+// Details of `inconsistent`, beside times that are too long: no response is so short.
+const BACKWARD_TIMES: u64 = 0;
+const OTHER_CHECKSUM: u64 = 1;
 
 /// Writes the header of a request before its payload, which stands in the buffer behind room for the header.
 pub(crate) fn write_header(
@@ -75,9 +80,9 @@ pub(crate) fn fault(
     } else if header.status != STATUS_OK {
         (Outcome::WrongStatus, header.status.into())
     } else if Crc32c::of(payload) != header.checksum {
-        (Outcome::WrongChecksum, header.checksum.into())
+        (Outcome::Inconsistent, OTHER_CHECKSUM)
     } else if header.stamps.times().is_none() {
-        (Outcome::Inconsistent, 0)
+        (Outcome::Inconsistent, BACKWARD_TIMES)
     } else {
         return None;
     };
@@ -103,9 +108,11 @@ pub(crate) fn code(failure: &OperationFailure) -> u32 {
         Outcome::WrongStatus | Outcome::Busy | Outcome::MalformedHead => {
             u32::try_from(failure.detail).unwrap_or(0)
         }
-        // Times that go back have no sum.
-        Outcome::Inconsistent if failure.detail == 0 => TIMES_GO_BACK,
-        Outcome::Inconsistent => TIMES_TOO_LONG,
+        Outcome::Inconsistent => match failure.detail {
+            BACKWARD_TIMES => TIMES_GO_BACK,
+            OTHER_CHECKSUM => WRONG_CHECKSUM,
+            _ => TIMES_TOO_LONG,
+        },
         _ => 0,
     }
 }
@@ -115,15 +122,17 @@ pub(crate) fn describe(failure: &OperationFailure) -> String {
     let detail = failure.detail;
     match failure.outcome {
         Outcome::SessionLost => {
-            "the server closed the kept connection in place of a reply, and a transaction is not made again: raise the \
-             server's limits on idle connections and on requests of a connection"
+            "the server closed the kept connection instead of replying, and transactions are not retried: raise \
+             the server's limits on idle connections and on requests per connection"
                 .to_owned()
         }
         Outcome::Truncated => format!("the connection ended after {detail} bytes of the reply"),
         Outcome::MalformedHead => {
-            "the reply is no frame of the protocol, or the answer to another request".to_owned()
+            "the reply is not a frame of the protocol, or it answers another request".to_owned()
         }
-        Outcome::WrongChecksum => "the checksum of the reply is not that of its payload".to_owned(),
+        Outcome::Inconsistent if detail == OTHER_CHECKSUM => {
+            "the checksum of the reply does not match its payload".to_owned()
+        }
         Outcome::Inconsistent => format!(
             "the server's times of queue and service, {detail} ns, are longer than the response, or go back"
         ),

@@ -88,8 +88,7 @@ impl OrderControl {
     /// Makes a request; returns the payload of its reply.
     async fn call(&mut self, call: OrderCall<'_>) -> Result<Vec<u8>, OrderCallError> {
         let operation = call.operation;
-        let lost =
-            || OrderCallError::of(operation, "the session has ended with the request before".to_owned());
+        let lost = || OrderCallError::of(operation, "the session ended with the previous request".to_owned());
         let session = self.session.take().ok_or_else(lost)?;
         let (session, reply, _) = within(operation, session.exchange(&self.context, &call)).await?;
         if let Some(fault) = reply.fault {

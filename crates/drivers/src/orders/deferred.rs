@@ -8,7 +8,7 @@ use std::io;
 use std::time::Duration;
 
 use engine::{BlockingDriver, Driver};
-use model::{MeasuredValues, OrderEntryWorkload, OrderRequest, Outcome, Reply};
+use model::{MeasuredValues, OrderEntryWorkload, OrderRequest, Outcome, Reply, order_measure};
 use orders::TransactionType;
 use tokio::runtime::{Builder, Handle, LocalOptions};
 use tokio::sync::mpsc::{Receiver, Sender, channel};
@@ -65,8 +65,9 @@ pub fn delivery_queue(
     // Those that all transactions have; to queue a delivery takes none of them.
     let mut measured = MeasuredValues::default();
     let measures = workload.catalog().measures;
+    let slot = |measure| order_measure::slot(measure, workload.sql.has_server_times());
     let always = measures.iter().enumerate().filter(|(_, measure)| measure.is_always);
-    always.for_each(|(index, _)| measured.set(index, 0));
+    always.for_each(|(index, _)| measured.set(slot(index), 0));
     (DeliveryQueue { sender, measured }, BackgroundDeliveries { queue, is_over }, over)
 }
 
@@ -97,7 +98,7 @@ impl<D> DeferringDriver<D> {
 
 /// Describes a delivery that was not queued.
 fn describe_full() -> String {
-    format!("delivery: {QUEUE_MAX} deliveries wait already")
+    format!("delivery: {QUEUE_MAX} deliveries are already queued")
 }
 
 fn is_delivery(request: &OrderRequest) -> bool {
@@ -262,7 +263,7 @@ impl Drop for OpenDelivery<'_> {
 
 #[cfg(test)]
 mod tests {
-    use model::{OrderSql, order_measure};
+    use model::OrderSql;
     use orders::{DeliveryInput, StockLevelInput, TransactionInput};
 
     use super::*;

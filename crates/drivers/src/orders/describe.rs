@@ -19,7 +19,7 @@ pub(super) fn failure(failure: &OperationFailure) -> String {
             let meaning = status.map(|status| format!(": {}", status.describe())).unwrap_or_default();
             format!("the server answered with status {detail}{meaning}")
         }
-        Outcome::WrongLength => format!("the payload of the reply is not of the protocol, at byte {detail}"),
+        Outcome::WrongLength => format!("the payload of the reply violates the protocol at byte {detail}"),
         Outcome::WrongBytes => format!("the output does not fit the input (code {detail})"),
         _ => frames::describe(failure),
     }

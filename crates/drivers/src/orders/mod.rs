@@ -198,11 +198,16 @@ impl OrderDriver {
 /// The measures of what was entered ([`order_measure::of_input`]).
 type InputMeasures = Option<[(usize, u64); 2]>;
 
-/// Returns the values of measures, and those of what was entered.
-fn order_values<const N: usize>(measures: [(usize, u64); N], entered: InputMeasures) -> MeasuredValues {
+/// Returns the values of measures, and those of what was entered. `has_server_times` says whether the server states its
+/// times.
+fn order_values<const N: usize>(
+    measures: [(usize, u64); N],
+    entered: InputMeasures,
+    has_server_times: bool,
+) -> MeasuredValues {
     let mut values = MeasuredValues::default();
     let all = measures.into_iter().chain(entered.into_iter().flatten());
-    all.for_each(|(measure, value)| values.set(measure, value));
+    all.for_each(|(measure, value)| values.set(order_measure::slot(measure, has_server_times), value));
     values
 }
 
@@ -226,7 +231,7 @@ impl Measured {
             (order_measure::SENT_BYTES, self.sent_bytes),
             (order_measure::RECEIVED_BYTES, reply.bytes),
         ];
-        order_values(measures, self.entered)
+        order_values(measures, self.entered, true)
     }
 }
 

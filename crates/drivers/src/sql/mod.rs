@@ -37,10 +37,10 @@ pub enum SqlSetupError {
     #[error(transparent)]
     Connections(#[from] DatabaseSetupError),
     /// The values of some data are not at hand.
-    #[error("the values of the data `{0}` are not at hand")]
+    #[error("the values of data `{0}` are not available")]
     NoData(String),
     /// A statement names a value that the workload does not have.
-    #[error("`{0}` stands for nothing in the workload")]
+    #[error("`{0}` is not defined in the workload")]
     NoValue(String),
     /// The product reads no placeholder of a parameter as one.
     #[error("{product} reads `{{{name}}}` as text, because it is within quotes or a comment")]

@@ -294,9 +294,9 @@ mod tests {
         assert_eq!(
             found,
             [
-                "`{ip}` stands for nothing in the workload",
-                "`{users.name}` stands for nothing in the workload",
-                "the values of the data `users` are not at hand",
+                "`{ip}` is not defined in the workload",
+                "`{users.name}` is not defined in the workload",
+                "the values of data `users` are not available",
             ]
         );
     }

@@ -4,7 +4,7 @@ use model::{BUFFERED_BODY_MAX, Content, GENERATED_MARKUP, GeneratedText, JsonChe
 use serde_json::Value;
 use units::{Nanos, mix_bits};
 
-use super::request::media_type;
+use super::media_type::media_type;
 use super::seen::{SeenBodies, SeenBody, media_type_hash};
 use crate::net::OperationFailure;
 

@@ -4,12 +4,10 @@ use std::cell::{Cell, RefCell};
 use std::net::{IpAddr, SocketAddr};
 use std::rc::Rc;
 
-use http1::RequestError;
 use languages::{foreign_text, without_credentials};
 use model::{
     Connection, Content, HttpVersion, MissingSecret, Request, Secrets, WebProtocol, WebRequest, WebWorkload,
 };
-use thiserror::Error;
 use units::{Nanos, RealClock};
 
 use super::body_check::BodyCheck;
@@ -17,10 +15,11 @@ use super::http2::Pool;
 use super::request::PreparedRequest;
 use super::seen::{ObjectSeen, SeenBodies};
 use super::session::{SessionContext, SessionTarget};
+use super::setup_error::WebSetupError;
 use super::target::Target;
 use super::tls::{HandshakeCounts, TlsSettings};
 use crate::net::{HandshakeProblem, OperationFailure};
-use crate::{CertificateProblem, SocketPathError, SourceAddressError, TargetEndpoint, TargetPolicy, Trust};
+use crate::{CertificateProblem, TargetEndpoint, TargetPolicy, Trust};
 
 /// Size of the read buffer that all connections of a thread use in turn: the larger it is, the fewer calls a
 /// large body takes; 128 KiB still fits the second-level cache together with the content block.
@@ -46,47 +45,6 @@ pub struct WebContextOptions<'a> {
     pub trust: &'a Trust,
     /// The clock of the run.
     pub clock: RealClock,
-}
-
-/// A workload that cannot be fetched.
-#[derive(Debug, Error)]
-pub enum WebSetupError {
-    /// A request is not valid.
-    #[error("request `{name}`: {problem}")]
-    Request {
-        /// The name of the request.
-        name: String,
-        /// The problem.
-        problem: RequestError,
-    },
-    /// A secret has no value.
-    #[error(transparent)]
-    Secret(#[from] MissingSecret),
-    /// The values of data are not there.
-    #[error(
-        "the data `{0}` have no values\nhint: their file is named in the definition, and read when a run begins"
-    )]
-    Data(String),
-    /// The target's scheme and the plan's protocol contradict each other.
-    #[error("target `{target}` {}", match secure {
-        true => "uses TLS, the plan does not\nhint: add `--tls full` or `--tls resumed`",
-        false => "does not use TLS, the plan does\nhint: name an `https://` target, or use `--tls off`",
-    })]
-    Scheme {
-        /// The target as given.
-        target: String,
-        /// Whether the target uses TLS.
-        secure: bool,
-    },
-    /// Connections cannot be made from a source address.
-    #[error(transparent)]
-    Source(#[from] SourceAddressError),
-    /// The path of a Unix socket cannot be used.
-    #[error(transparent)]
-    Socket(#[from] SocketPathError),
-    /// TLS cannot be set up.
-    #[error("cannot set up TLS: {0}")]
-    Tls(String),
 }
 
 /// The state that all connections of a load thread to one server share. Not for more than one thread.

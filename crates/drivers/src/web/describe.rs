@@ -7,7 +7,7 @@ use rustix::io::Errno;
 
 use super::body_check::{JSON_TOO_LONG, NOT_JSON};
 use super::context::WebContext;
-use super::session::{BadRedirect, Missing};
+use super::missing::{BadRedirect, Missing, SessionNames};
 
 /// Describes the failure: a clause without a full stop.
 pub(crate) fn describe(web: &WebContext, operation: &WebRequest, reply: &Reply) -> String {
@@ -21,7 +21,7 @@ pub(crate) fn describe(web: &WebContext, operation: &WebRequest, reply: &Reply) 
         Outcome::Truncated => format!("connection ended after {} bytes", reply.detail),
         Outcome::ConnectionLost => {
             let why = "the kept connection had ended, or ended before any byte of the reply";
-            format!("{why}; a request that is not idempotent is not made again on another")
+            format!("{why}; a non-idempotent request is not retried on another")
         }
         Outcome::OversizedHead if INTERIM_BYTES_MAX as u64 <= reply.detail => {
             format!("more than {INTERIM_BYTES_MAX} bytes of interim responses without a final one")
@@ -44,7 +44,10 @@ pub(crate) fn describe(web: &WebContext, operation: &WebRequest, reply: &Reply) 
         | Outcome::MalformedBody => {
             format!("{}: {}", reply.outcome.name(), web.explanation())
         }
-        Outcome::ValueMissing => Missing::describe(reply.detail, web.session.as_deref()),
+        Outcome::ValueMissing => {
+            let names = web.session.as_deref().map(|session| session as &dyn SessionNames);
+            Missing::describe(reply.detail, names)
+        }
         Outcome::WrongRedirect => BadRedirect::describe(reply.detail),
         Outcome::Ok => reply.outcome.name().to_owned(),
         _ => Errno::from_raw_os_error(reply.detail as i32).to_string(),

@@ -9,12 +9,14 @@ use model::{Connection, Outcome, Reply, WebRequest, web_measure};
 use tokio::task::AbortHandle;
 use units::{Clock, Nanos};
 
+use super::capture::Capture;
+use super::composed_request::ComposedRequest;
 use super::context::{ExpectedReply, WebContext};
 use super::describe::describe;
 use super::marks::Marks;
 use super::reply::{Progress, ReplyReader};
-use super::session::{Capture, ComposedRequest, SessionTransport};
-use super::tls::TlsTransport;
+use super::session_transport::SessionTransport;
+use super::tls_transport::TlsTransport;
 use super::transport::{Http1Transport, RequestBytes};
 use crate::net::OperationFailure;
 use crate::net::{Received, TcpTransport};

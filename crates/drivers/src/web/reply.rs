@@ -18,10 +18,10 @@ use http1::{
 use model::Outcome;
 
 use super::body_check::BodyCheck;
+use super::capture::Capture;
 use super::context::ExpectedReply;
 use super::malformed::{Malformed, malformed_body, malformed_head};
 use super::request::PreparedRequest;
-use super::session::Capture;
 use crate::net::OperationFailure;
 
 /// The progress of a response.

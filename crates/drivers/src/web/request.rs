@@ -6,6 +6,7 @@ use model::{
 };
 
 use super::body_check::{BodyCheck, BodyDigest, Needle, SeenCheck};
+use super::media_type::media_type;
 use super::seen::SeenBodies;
 use units::Nanos;
 
@@ -167,11 +168,6 @@ impl PreparedRequest {
             _ => true,
         }
     }
-}
-
-/// Returns type and subtype of a `Content-Type` field, without its parameters.
-pub(crate) fn media_type(value: &[u8]) -> &[u8] {
-    value.split(|c| *c == b';').next().unwrap_or_default().trim_ascii()
 }
 
 /// Returns whether a request of this method may be repeated (RFC 9110 section 9.2.2).

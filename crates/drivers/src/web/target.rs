@@ -13,7 +13,7 @@ use model::{Tls, WebProtocol};
 use thiserror::Error;
 
 use super::access::{Access, ConnectTo};
-use super::context::WebSetupError;
+use super::setup_error::WebSetupError;
 
 /// The scheme of a target at a Unix socket, whose path stands percent-encoded in place of the host.
 const SOCKET_SCHEME: &str = "http+unix://";

@@ -147,8 +147,8 @@ fn looks<const N: usize>(address: SocketAddr) -> [Reply; N] {
 
 #[test]
 fn peers_that_are_no_database_are_named_as_such() {
-    let other = "the reply is not of the database's protocol";
-    let authentication = "the database asks for a way of authentication that Plimsoll has not";
+    let other = "the reply does not follow the database's protocol";
+    let authentication = "the database asks for an authentication method that Plimsoll does not support";
     let hello = || greeting(CAPABILITIES);
     let version = hello().windows(7).position(|part| part == b"MariaDB").unwrap();
     let mut mysql = hello();
@@ -170,16 +170,20 @@ fn peers_that_are_no_database_are_named_as_such() {
             vec![packet(0, b"\xff\x10\x04Too many connections")],
             "SQLSTATE 08004: Too many connections (1040)",
         ),
-        ("an unknown plugin", vec![hello(), switch(2, b"dialog")], "by `dialog`, which Plimsoll has not"),
+        (
+            "an unknown plugin",
+            vec![hello(), switch(2, b"dialog")],
+            "by `dialog`, which Plimsoll does not support",
+        ),
         (
             "a plugin for the password in clear",
             vec![hello(), switch(2, b"mysql_clear_password")],
-            "by `mysql_clear_password`, which Plimsoll has not",
+            "by `mysql_clear_password`, which Plimsoll does not support",
         ),
         (
             "the whole password",
             vec![hello(), packet(2, b"\x01\x04")],
-            "by `the password in clear`, which Plimsoll has not",
+            "by `the password in clear`, which Plimsoll does not support",
         ),
         (
             "plugins without end",
@@ -189,7 +193,7 @@ fn peers_that_are_no_database_are_named_as_such() {
         (
             "other parameters",
             vec![hello(), done(2), prepared(5)],
-            "the database finds other parameters in the statement than it is given",
+            "the database expects other parameters for the statement than those given",
         ),
         ("a file of ours", vec![hello(), done(2), packet(1, b"\xfb/etc/passwd")], other),
         (

@@ -125,7 +125,7 @@ fn perform(address: SocketAddr, input: TransactionInput) -> (Reply, String) {
 
 #[test]
 fn peers_that_are_no_database_are_named_as_such() {
-    let other = "the reply is not of the database's protocol";
+    let other = "the reply does not follow the database's protocol";
     let cut = "the connection ended within a reply";
     let password = message(b'R', &3u32.to_be_bytes());
     let method = |code: u32| message(b'R', &code.to_be_bytes());
@@ -157,7 +157,8 @@ fn peers_that_are_no_database_are_named_as_such() {
         [("method 99", method(99)), ("GSSAPI", method(7)), ("OTHER", message(b'R', b"\0\0\0\x0aOTHER\0\0"))]
     {
         let found = refusal(serve(vec![first], PATIENCE));
-        let expected = format!("the database asks for authentication by `{name}`, which Plimsoll has not");
+        let expected =
+            format!("the database asks for authentication by `{name}`, which Plimsoll does not support");
         assert!(found.ends_with(&expected), "{found}");
     }
 }
@@ -168,7 +169,7 @@ fn servers_that_do_not_know_the_password_are_refused() {
     let asked = message(b'R', b"\0\0\0\x0aSCRAM-SHA-256\0\0");
     let claimed = message(b'R', b"\0\0\0\x0br=somebody else's,s=c2FsdA==,i=4096");
     let found = refusal(serve(vec![asked, claimed], PATIENCE));
-    assert!(found.ends_with("a way of authentication that Plimsoll has not"), "{found}");
+    assert!(found.ends_with("an authentication method that Plimsoll does not support"), "{found}");
 }
 
 #[test]
@@ -221,7 +222,7 @@ fn notices_without_end_are_ended() {
 
 #[test]
 fn results_that_no_call_has_are_named() {
-    let other = "the reply is not of the database's protocol";
+    let other = "the reply does not follow the database's protocol";
     for (what, row, expected) in [
         ("no column", &b"\0\0"[..], other),
         ("two columns", b"\0\x02\0\0\0\x01x\xff\xff\xff\xff", other),
@@ -252,7 +253,7 @@ fn parameters_of_other_types_are_named() {
     });
     let (reply, description) = perform(serve(script(result(ROW)), PATIENCE), order);
     assert_eq!(reply.outcome, Outcome::WrongBytes);
-    assert!(description.ends_with("other parameters in the statement than it is given"), "{description}");
+    assert!(description.ends_with("other parameters for the statement than those given"), "{description}");
 }
 
 /// A field of 32 MiB is read, and is not what the column can have.
@@ -267,7 +268,7 @@ fn huge_fields_are_read_to_their_end() {
 fn rows_without_end_are_ended() {
     let rows = [message(b'2', b""), message(b'D', ROW).repeat(200_000)].concat();
     let (_, description) = look(serve(script(rows), REFUSED_MAX));
-    assert!(description.ends_with("the reply is not of the database's protocol"), "{description}");
+    assert!(description.ends_with("the reply does not follow the database's protocol"), "{description}");
 }
 
 /// Goal: whatever bytes a server sends, a transaction has an outcome.

@@ -249,7 +249,7 @@ fn sessions_that_cannot_be_opened_say_why_without_the_password() {
         let (wrong, none, no_schema) = match product {
             DatabaseProduct::PostgreSql => (
                 "SQLSTATE 28P01: password authentication failed",
-                "the database asks for a password, and there is none",
+                "the database asks for a password, but none is given",
                 "SQLSTATE 42883",
             ),
             DatabaseProduct::MariaDb => (

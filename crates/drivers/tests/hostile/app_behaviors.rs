@@ -152,7 +152,7 @@ pub(crate) static BEHAVIORS: &[AppBehavior] = &[
         CS,
         "wrong-checksum",
         "states another checksum than that of the message",
-        (Outcome::WrongChecksum, 0),
+        (Outcome::WrongBytes, 1),
         |_| ok("", b"1"),
         Then::GoOn,
     ),

@@ -16,7 +16,8 @@ use crate::point_context::Sink;
 use crate::recorder::Recorder;
 use crate::scheduled_user::{ScheduledUser, user_rng};
 use crate::session::{OPENING_MAX, OpenedSessions};
-use crate::setup::{HealthProbe, LoadThreadUse, PointSetup, PointStart, StopRequest};
+use crate::setup::{HealthProbe, LoadThreadUse, PointSetup, PointStart};
+use crate::stop_request::StopRequest;
 
 /// The clock of a load thread whose users block, and its own use of the CPU.
 pub struct BlockingRuntime<C> {
@@ -122,13 +123,14 @@ impl<C: BlockingClock> LoadThread<C> {
             let (mix, point) = (Arc::clone(mix), Arc::clone(&self.point));
             let lifetime = lifetime_of(user, setup, point.origin);
             let rng = user_rng(setup, user);
+            let index = (user - setup.assignment.users.start) as usize;
             let is_open = setup.schedule.is_some();
             let own_schedule = if mix.has_user_state() { setup.schedule_of(user) } else { None };
             self.point.n_present.fetch_add(1, Ordering::Relaxed);
             let present = Presence(Arc::clone(&point));
             let body = move || {
                 let _present = present;
-                let thread = UserThread::new(&point, driver);
+                let thread = UserThread::new(&point, driver, index);
                 match own_schedule {
                     Some(own) => thread.follow_own_schedule(ScheduledUser::new(&*mix, user, rng), own, &*mix),
                     None if is_open => thread.follow_schedule(&*mix),

@@ -74,13 +74,15 @@ impl<C> Drop for Presence<C> {
 pub(super) struct UserThread<'a, C, D> {
     point: &'a SharedPoint<C>,
     driver: D,
+    /// The number of the user among those of its load thread.
+    user: usize,
     /// CPU time of the thread at the end of its last operation.
     cpu: Nanos,
 }
 
 impl<'a, C: BlockingClock, D: BlockingDriver> UserThread<'a, C, D> {
-    pub(super) fn new(point: &'a SharedPoint<C>, driver: D) -> UserThread<'a, C, D> {
-        UserThread { point, driver, cpu: point.clock.thread_cpu() }
+    pub(super) fn new(point: &'a SharedPoint<C>, driver: D, user: usize) -> UserThread<'a, C, D> {
+        UserThread { point, driver, user, cpu: point.clock.thread_cpu() }
     }
 
     /// Runs a user of a closed loop from its arrival until it leaves: the same states as in [`crate::closed`].
@@ -181,7 +183,9 @@ impl<'a, C: BlockingClock, D: BlockingDriver> UserThread<'a, C, D> {
             (reply.outcome, reply.measured) = (Outcome::TimedOut, MeasuredValues::default());
         }
         state.recorder.completed(kind, due, &reply);
-        if reply.outcome != Outcome::Ok {
+        if reply.outcome == Outcome::Ok {
+            state.recorder.served(self.user);
+        } else {
             let at = reply.done.saturating_sub(point.origin);
             state.examples.keep(at, kind, reply.outcome, || self.driver.describe(operation, &reply));
         }

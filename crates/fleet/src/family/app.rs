@@ -9,13 +9,17 @@ use std::sync::atomic::AtomicBool;
 
 use benchmarks::app::Transactions;
 use drivers::app::{AppContext, AppDriver};
-use model::{AppProtocol, AppRequest, AppTransaction, AppWorkload, Family, Plan, Workload};
+use model::{AppProtocol, AppRequest, AppTransaction, AppWorkload, CheckMoment, Family, Plan, Workload};
 use units::RealClock;
 
 use super::probe::Probe;
+use super::profile::{FamilyProfile, READY_MAX};
+use super::target::{LoadTarget, ResolvedTarget};
 use super::{SetupError, host_and_port, host_of, unless_stopped};
+use crate::checked::CheckedRow;
 use crate::counts::Counts;
 use crate::disk_use::DiskUse;
+use crate::order::StepOrder;
 use crate::thread::{ThreadFailure, ThreadWork};
 use crate::verify::VerifyError;
 
@@ -91,33 +95,87 @@ impl AppTarget {
         plan: &'a Plan,
         clock: RealClock,
     ) -> Result<(&'a AppWorkload, Rc<AppContext>), SetupError> {
-        let Workload::App(workload) = &plan.workload else {
-            return Err(SetupError::OtherFamily(plan.workload.family()));
-        };
+        let workload = workload_of(&plan.workload)?;
         let host = self.server.authority();
         let context = AppContext::new(workload, &host, self.address, &plan.source_addresses, clock);
         Ok((workload, context.map_err(SetupError::App)?))
     }
 }
 
+impl LoadTarget for AppTarget {
+    fn address(&self) -> Option<SocketAddr> {
+        Some(self.address)
+    }
+
+    fn name(&self) -> String {
+        self.server.to_string()
+    }
+
+    fn host(&self) -> Option<&str> {
+        Some(&self.server.host)
+    }
+
+    fn probe(&self, plan: &Plan, clock: RealClock, stop: &AtomicBool) -> Result<(), VerifyError> {
+        probe(plan, self, clock, stop)
+    }
+
+    fn check(
+        &self,
+        _: &Plan,
+        _: RealClock,
+        _: CheckMoment,
+        _: &Counts,
+        _: &AtomicBool,
+    ) -> Result<Vec<CheckedRow>, VerifyError> {
+        // Every read checks the number of its block.
+        Ok(Vec::new())
+    }
+
+    fn run(&self, work: ThreadWork<'_>) -> Result<Counts, ThreadFailure> {
+        run(work, self)
+    }
+}
+
+/// The application servers as runs know them: files are written.
+pub(super) static PROFILE: FamilyProfile = FamilyProfile {
+    order: &StepOrder::STATEFUL,
+    ready_max: READY_MAX,
+    checked_things: "transactions",
+    serves_files: false,
+    variant: |workload| workload_of(workload).ok().and_then(|app| variant(app.protocol)),
+    started: Some(|sut, _| ResolvedTarget::of(AppTarget::of_address(sut.addr(), sut.app_protocol()))),
+    disk_use: |plan, directory| {
+        let workload = workload_of(&plan.workload).ok()?;
+        disk_use(workload, plan.level_max(), directory)
+    },
+    check_room: |_, _| Ok(()),
+    contents: |_| None,
+};
+
+/// Returns the workload of the family.
+///
+/// # Errors
+/// It is one of another family.
+fn workload_of(workload: &Workload) -> Result<&AppWorkload, SetupError> {
+    let Workload::App(app) = workload else {
+        return Err(SetupError::OtherFamily(workload.family()));
+    };
+    Ok(app)
+}
+
 /// Returns the variant of an application server that a protocol is for; `None` of frames.
-pub(super) fn variant(protocol: AppProtocol) -> Option<&'static str> {
+fn variant(protocol: AppProtocol) -> Option<&'static str> {
     (protocol == AppProtocol::Http).then_some(protocol.name())
 }
 
 /// Returns the files that so many clients have below a directory; `None` where transactions use none.
-pub(super) fn disk_use(workload: &AppWorkload, clients: f64, directory: &Path) -> Option<DiskUse> {
+fn disk_use(workload: &AppWorkload, clients: f64, directory: &Path) -> Option<DiskUse> {
     let (users, each) = (clients.ceil() as u64, workload.disk_bytes());
     (each != 0).then(|| DiskUse { users, each, directory: directory.to_owned() })
 }
 
 /// Makes a transaction of every kind as the first client.
-pub(super) fn probe(
-    plan: &Plan,
-    target: &AppTarget,
-    clock: RealClock,
-    stop: &AtomicBool,
-) -> Result<(), VerifyError> {
+fn probe(plan: &Plan, target: &AppTarget, clock: RealClock, stop: &AtomicBool) -> Result<(), VerifyError> {
     let (workload, context) = target.context(plan, clock)?;
     let longest = workload.payloads.iter().map(|payload| payload.bytes).max().unwrap_or(0);
     let kinds = (0..).zip(workload.suite.transactions());
@@ -133,7 +191,7 @@ pub(super) fn probe(
 }
 
 /// Runs the clients of a load thread.
-pub(super) fn run(work: ThreadWork<'_>, target: &AppTarget) -> Result<Counts, ThreadFailure> {
+fn run(work: ThreadWork<'_>, target: &AppTarget) -> Result<Counts, ThreadFailure> {
     let (workload, context) = target.context(work.plan, work.clock)?;
     let mix = Transactions::new(workload, work.plan.seed);
     work.run_with(mix, |client| AppDriver::new(Rc::clone(&context), client))?;

@@ -5,7 +5,7 @@
 
 use std::fmt;
 use std::net::SocketAddr;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::str::FromStr;
 use std::sync::atomic::AtomicBool;
@@ -18,18 +18,20 @@ use drivers::orders::{
     LoadMethod, contents_of, load_database,
 };
 use model::{CheckMoment, DataReset, DatabaseProduct, Family, OrderEntryWorkload, OrderSql, Plan};
-use observe::available_cpus;
+use observe::{ResourceMonitor, available_cpus};
 use orders::wire::ConditionResult;
 use orders::{ConsistencyCondition, DataScale, OrderTable, OrderTotals, Population};
 use testbed::{DataContents, RunningSut};
 use units::{RealClock, wall};
 
+use super::database_monitor::DatabaseMonitor;
 use super::database_url::{self, DatabaseUrlError, UrlEncryption, encoded};
 use super::deferred;
 use super::order_entry::{
     ConditionSource, OrdersBefore, checked, checked_conditions, named, probe_of, workload,
 };
 use super::room::check_room;
+use super::target::LoadTarget;
 use super::{SetupError, host_of, unless_stopped};
 use crate::checked::CheckedRow;
 use crate::counts::Counts;
@@ -187,11 +189,6 @@ impl DatabaseTarget {
         }
     }
 
-    /// Returns whether connections to it are encrypted.
-    pub(super) fn is_encrypted(&self) -> bool {
-        self.server.encryption.is_some()
-    }
-
     /// Sets up what all sessions of a thread share.
     fn context<'a>(
         &self,
@@ -233,6 +230,72 @@ impl DatabaseTarget {
     }
 }
 
+impl LoadTarget for DatabaseTarget {
+    fn address(&self) -> Option<SocketAddr> {
+        self.socket().is_none().then_some(self.address)
+    }
+
+    fn name(&self) -> String {
+        self.name.clone()
+    }
+
+    fn host(&self) -> Option<&str> {
+        Some(&self.host)
+    }
+
+    fn socket(&self) -> Option<&Path> {
+        match &self.server.place {
+            DatabasePlace::Tcp(_) => None,
+            DatabasePlace::Unix(path) => Some(path),
+        }
+    }
+
+    fn is_encrypted(&self) -> bool {
+        self.server.encryption.is_some()
+    }
+
+    fn load(&self, plan: &Plan, observer: &mut dyn Observer, stop: &AtomicBool) -> Result<(), FleetError> {
+        load(plan, self, observer, stop)
+    }
+
+    fn reload(
+        &self,
+        plan: &Plan,
+        clock: RealClock,
+        observer: &mut dyn Observer,
+        stop: &AtomicBool,
+    ) -> Result<Option<&'static str>, FleetError> {
+        reload(plan, self, clock, observer, stop).map(Some)
+    }
+
+    fn n_free(&self, plan: &Plan, clock: RealClock, stop: &AtomicBool) -> Option<u64> {
+        n_free(plan, self, clock, stop)
+    }
+
+    fn probe(&self, plan: &Plan, clock: RealClock, stop: &AtomicBool) -> Result<(), VerifyError> {
+        probe(plan, self, clock, stop)
+    }
+
+    fn check(
+        &self,
+        plan: &Plan,
+        clock: RealClock,
+        moment: CheckMoment,
+        counts: &Counts,
+        stop: &AtomicBool,
+    ) -> Result<Vec<CheckedRow>, VerifyError> {
+        check(plan, self, clock, moment, counts, stop)
+    }
+
+    fn monitor(&self) -> Option<Box<dyn ResourceMonitor>> {
+        Some(Box::new(DatabaseMonitor::start(self)))
+    }
+
+    fn run(&self, work: ThreadWork<'_>) -> Result<Counts, ThreadFailure> {
+        run(work, self)
+    }
+}
+
 /// Returns the population of a workload, loaded now.
 fn population(workload: &OrderEntryWorkload) -> Population {
     Population::new(workload.population_seed, workload.scale, wall())
@@ -247,7 +310,7 @@ pub(super) fn contents(workload: &OrderEntryWorkload) -> Option<DataContents> {
 }
 
 /// Loads the data of a plan into a database in which our schema does not exist.
-pub(super) fn load(
+fn load(
     plan: &Plan,
     target: &DatabaseTarget,
     observer: &mut dyn Observer,
@@ -270,7 +333,7 @@ pub(super) fn load(
 
 /// Loads the data of a plan anew into a database that was there already, unless they are not to be reset; what other runs
 /// have left in our schema goes then. Returns what is to be said of it.
-pub(super) fn reload(
+fn reload(
     plan: &Plan,
     target: &DatabaseTarget,
     clock: RealClock,
@@ -310,18 +373,13 @@ async fn has_room(
 /// Returns the number of sessions that work beside the terminals.
 fn n_background(plan: &Plan) -> Result<u64, VerifyError> {
     Ok(match workload(plan)?.defers_deliveries() {
-        true => BACKGROUND_SESSIONS as u64 * u64::from(plan.load_threads),
+        true => BACKGROUND_SESSIONS as u64 * u64::from(plan.load_threads()),
         false => 0,
     })
 }
 
 /// Returns the number of connections that the server has for terminals; `None` of one that does not say.
-pub(super) fn n_free(
-    plan: &Plan,
-    target: &DatabaseTarget,
-    clock: RealClock,
-    stop: &AtomicBool,
-) -> Option<u64> {
+fn n_free(plan: &Plan, target: &DatabaseTarget, clock: RealClock, stop: &AtomicBool) -> Option<u64> {
     let (_, context) = target.context(plan, clock).ok()?;
     let asked = unless_stopped(stop, async {
         let mut control = DatabaseControl::open(&context).await.map_err(|error| target.unusable(error))?;
@@ -331,7 +389,7 @@ pub(super) fn n_free(
 }
 
 /// Checks that the database has the data of the plan, and makes a transaction of every kind, which is rolled back.
-pub(super) fn probe(
+fn probe(
     plan: &Plan,
     target: &DatabaseTarget,
     clock: RealClock,
@@ -362,7 +420,7 @@ fn other_rows(workload: &OrderEntryWorkload, data: &DatabaseData) -> Option<Stri
         }
         DatabaseData::Unusable(found) => Some(format!("found {found}")),
         DatabaseData::None => Some(
-            "found none, and `reset=none` loads none: run once without it, with the same warehouses"
+            "found none, and `reset=none` does not load any: run once without it, with the same warehouses"
                 .to_owned(),
         ),
     }
@@ -385,7 +443,7 @@ impl ConditionSource for DatabaseControl {
 }
 
 /// Checks the consistency conditions; after a load point also that the orders are as many as the terminals counted.
-pub(super) fn check(
+fn check(
     plan: &Plan,
     target: &DatabaseTarget,
     clock: RealClock,
@@ -419,7 +477,7 @@ async fn found_conditions(
 }
 
 /// Runs the users of a load thread.
-pub(super) fn run(work: ThreadWork<'_>, target: &DatabaseTarget) -> Result<Counts, ThreadFailure> {
+fn run(work: ThreadWork<'_>, target: &DatabaseTarget) -> Result<Counts, ThreadFailure> {
     let (workload, context) = target.context(work.plan, work.clock)?;
     let (plan, clock) = (work.plan, work.clock);
     let terminal = |_| DatabaseDriver::new(&context);

@@ -16,7 +16,7 @@ const EXPECTED: &str = "write `postgres://USER@HOST:PORT/DATABASE` or `mysql://U
 
 /// The sources of passwords.
 const PASSWORDS: &str =
-    "it comes from `PGPASSWORD`, `~/.pgpass` or the file of `PGPASSFILE`, or of MariaDB from `MYSQL_PWD`";
+    "set it by `PGPASSWORD`, `~/.pgpass` or the file in `PGPASSFILE`, for MariaDB by `MYSQL_PWD`";
 
 /// The schemes of targets, perhaps behind `jdbc:`.
 const SCHEMES: [(&str, DatabaseProduct); 4] = [
@@ -76,14 +76,14 @@ enum Use {
 const CERTIFICATES: Use = Use::Otherwise("name the authorities by `--ca FILE`");
 const NO_IDENTITY: Use =
     Use::Otherwise("Plimsoll has no certificates of its own for databases: leave it out");
-const TIME_LIMIT: Use = Use::Otherwise("leave it out: `time-limit` in `[protocol]` holds for log-on, too");
+const TIME_LIMIT: Use = Use::Otherwise("leave it out: `time-limit` in `[protocol]` also limits the log-on");
 const OF_ROLE: Use =
     Use::Otherwise("set it for the role, `ALTER ROLE … SET …`, or write schemas into the statements");
 
 /// The parameters, in lower case and without `-` and `_`.
 const PARAMETERS: [(&str, Use); 34] = [
     ("host", Use::Host),
-    ("hostaddr", Use::Otherwise("write the address in place of the host")),
+    ("hostaddr", Use::Otherwise("write the address instead of the host")),
     ("port", Use::Port),
     ("user", Use::User),
     ("dbname", Use::Database),
@@ -98,7 +98,7 @@ const PARAMETERS: [(&str, Use); 34] = [
     ("sslca", CERTIFICATES),
     ("sslcert", NO_IDENTITY),
     ("sslkey", NO_IDENTITY),
-    ("passfile", Use::Otherwise("name the file by the variable `PGPASSFILE`")),
+    ("passfile", Use::Otherwise("name the file in the variable `PGPASSFILE`")),
     ("connecttimeout", TIME_LIMIT),
     ("timeout", TIME_LIMIT),
     ("options", OF_ROLE),
@@ -243,7 +243,7 @@ impl Parts {
             Use::Socket => {
                 return mistake(
                     format!("`{key}` is the whole path of MariaDB's socket"),
-                    "of PostgreSQL write the socket's directory: `host=/run/postgresql`",
+                    "for PostgreSQL, write the socket's directory: `host=/run/postgresql`",
                 );
             }
             Use::Port => self.port = Some(port_of(text)?),
@@ -261,7 +261,7 @@ impl Parts {
                 let error = format!("Plimsoll knows `{key}` as `{}` only", values.join("` or `"));
                 return mistake(error, "leave it out");
             }
-            Use::Otherwise(remedy) => return mistake(format!("`{key}` is no part of a target"), *remedy),
+            Use::Otherwise(remedy) => return mistake(format!("`{key}` is not part of a target"), *remedy),
         }
         Ok(())
     }
@@ -282,7 +282,7 @@ impl Parts {
         };
         let (host, encryption) = (self.host, self.encryption);
         if host.is_none() && encryption != UrlEncryption::Unsaid {
-            return mistake("a socket of this machine is not encrypted", "leave out the parameter of TLS");
+            return mistake("a socket of this machine is not encrypted", "leave out the TLS parameter");
         }
         Ok(ExternalDatabase {
             product,
@@ -313,10 +313,7 @@ fn encryption(key: &str, value: &str) -> Result<UrlEncryption, DatabaseUrlError>
             format!("`{key}={value}` would not verify the name of the server"),
             "`verify-full` verifies it too; `require` accepts any certificate, and the result notes it",
         ),
-        None => mistake(
-            format!("Plimsoll does not know this value of `{key}`"),
-            "write `require` or `verify-full`",
-        ),
+        None => mistake(format!("unknown value of `{key}`"), "write `require` or `verify-full`"),
     }
 }
 
@@ -331,7 +328,7 @@ fn decoded(text: &str, what: &str) -> Result<Option<String>, DatabaseUrlError> {
     match String::from_utf8(bytes) {
         Ok(text) if text.is_empty() => Ok(None),
         Ok(text) if !text.contains(char::is_control) => Ok(Some(text)),
-        _ => mistake(format!("the {what} has characters that are no text"), EXPECTED),
+        _ => mistake(format!("the {what} is not printable text"), EXPECTED),
     }
 }
 
@@ -421,7 +418,7 @@ mod tests {
     #[test]
     fn other_targets_are_refused_with_a_reason_and_a_remedy() {
         let notation = "write `postgres://USER@HOST:PORT/DATABASE`";
-        let password = "it comes from `PGPASSWORD`, `~/.pgpass`";
+        let password = "set it by `PGPASSWORD`, `~/.pgpass`";
         for (text, reason, remedy) in [
             ("127.0.0.1:5432", "expected the URL of a database", notation),
             ("orders://127.0.0.1:1", "expected the URL of a database", notation),
@@ -431,16 +428,16 @@ mod tests {
             ("postgres://me:se@cret@a/shop", "a target has no password", password),
             ("postgres://me@a/shop?password=secret", "a target has no password", password),
             ("postgres://me%4@a/shop", "`%` needs two hexadecimal digits in the user", "`%25`"),
-            ("postgres://me@a/shop%00", "the database has characters that are no text", notation),
+            ("postgres://me@a/shop%00", "the database is not printable text", notation),
             (
                 "postgres://me@a/shop?sslmode=verify-ca",
                 "`sslmode=verify-ca` would not verify the name",
                 "`require`",
             ),
-            ("postgres://me@a/shop?sslmode=yes", "does not know this value of `sslmode`", "`require`"),
-            ("postgres://me@a/shop?sslrootcert=x", "`sslrootcert` is no part of a target", "`--ca FILE`"),
-            ("postgres://me@a/shop?connect_timeout=5", "`connect_timeout` is no part", "`time-limit`"),
-            ("postgres://me@a/shop?options=-c%20x", "`options` is no part", "`ALTER ROLE"),
+            ("postgres://me@a/shop?sslmode=yes", "unknown value of `sslmode`", "`require`"),
+            ("postgres://me@a/shop?sslrootcert=x", "`sslrootcert` is not part of a target", "`--ca FILE`"),
+            ("postgres://me@a/shop?connect_timeout=5", "`connect_timeout` is not part", "`time-limit`"),
+            ("postgres://me@a/shop?options=-c%20x", "`options` is not part", "`ALTER ROLE"),
             ("postgres://me@a/shop?sslmod=require", "`sslmod` is no parameter", "did you mean `sslmode`?"),
             ("postgres://me@a/shop?what=1", "`what` is no parameter", "leave it out"),
             ("postgres://me@/shop?socket=/run/x", "`socket` is the whole path of MariaDB's", "`host=/run"),

@@ -8,13 +8,16 @@ use std::sync::atomic::AtomicBool;
 
 use benchmarks::echo::Messages;
 use drivers::echo::{EchoContext, EchoDriver};
-use model::{EchoMessage, EchoWorkload, Family, Plan, Workload};
+use model::{CheckMoment, EchoMessage, EchoWorkload, Family, Plan, Workload};
 use units::RealClock;
 
 use super::probe::Probe;
+use super::profile::{FamilyProfile, READY_MAX};
+use super::target::LoadTarget;
 use super::{SetupError, unless_stopped};
 use crate::checked::CheckedRow;
 use crate::counts::Counts;
+use crate::order::StepOrder;
 use crate::thread::{ThreadFailure, ThreadWork};
 use crate::verify::VerifyError;
 
@@ -68,13 +71,55 @@ impl EchoTarget {
     }
 }
 
+impl LoadTarget for EchoTarget {
+    fn address(&self) -> Option<SocketAddr> {
+        Some(self.address)
+    }
+
+    fn name(&self) -> String {
+        self.server.to_string()
+    }
+
+    fn host(&self) -> Option<&str> {
+        Some(&self.server.host)
+    }
+
+    fn probe(&self, plan: &Plan, clock: RealClock, stop: &AtomicBool) -> Result<(), VerifyError> {
+        probe(plan, self, clock, stop)
+    }
+
+    fn check(
+        &self,
+        plan: &Plan,
+        clock: RealClock,
+        _: CheckMoment,
+        _: &Counts,
+        stop: &AtomicBool,
+    ) -> Result<Vec<CheckedRow>, VerifyError> {
+        check(plan, self, clock, stop)
+    }
+
+    fn run(&self, work: ThreadWork<'_>) -> Result<Counts, ThreadFailure> {
+        run(work, self)
+    }
+}
+
+/// Echo servers as runs know them. They have the order of those whose data operations change, so that real runs of a test
+/// have it.
+pub(super) static PROFILE: FamilyProfile = FamilyProfile {
+    order: &StepOrder::STATEFUL,
+    ready_max: READY_MAX,
+    checked_things: "messages",
+    serves_files: false,
+    variant: |_| None,
+    started: None,
+    disk_use: |_, _| None,
+    check_room: |_, _| Ok(()),
+    contents: |_| None,
+};
+
 /// Sends a message of every kind.
-pub(super) fn probe(
-    plan: &Plan,
-    target: &EchoTarget,
-    clock: RealClock,
-    stop: &AtomicBool,
-) -> Result<(), VerifyError> {
+fn probe(plan: &Plan, target: &EchoTarget, clock: RealClock, stop: &AtomicBool) -> Result<(), VerifyError> {
     let (workload, context) = target.context(plan, clock)?;
     let kinds = 0..workload.messages.len() as u16;
     let messages: Vec<_> = kinds.map(|kind| EchoMessage { kind, number: 0 }).collect();
@@ -85,7 +130,7 @@ pub(super) fn probe(
 }
 
 /// Checks that messages of every kind come back.
-pub(super) fn check(
+fn check(
     plan: &Plan,
     target: &EchoTarget,
     clock: RealClock,
@@ -102,7 +147,7 @@ pub(super) fn check(
 }
 
 /// Runs the users of a load thread.
-pub(super) fn run(work: ThreadWork<'_>, target: &EchoTarget) -> Result<Counts, ThreadFailure> {
+fn run(work: ThreadWork<'_>, target: &EchoTarget) -> Result<Counts, ThreadFailure> {
     let (workload, context) = target.context(work.plan, work.clock)?;
     let mix = Messages::new(workload, work.plan.seed);
     work.run_with(mix, |_| EchoDriver::new(Rc::clone(&context)))?;

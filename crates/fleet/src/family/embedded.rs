@@ -3,6 +3,7 @@
 //! The data are those of the built-in server, with the same golden copy, from which they are restored before each load
 //! point.
 
+use std::net::SocketAddr;
 use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -11,16 +12,19 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use drivers::orders::{EmbeddedContext, EmbeddedDatabase, EmbeddedDriver};
 use engine::Driver;
 use model::{CheckMoment, Fact, FactSection, OrderEntryWorkload, OrderRequest, Plan, Reply};
+use observe::ResourceMonitor;
 use orders::wire::ConditionResult;
 use orders::{ConsistencyCondition, DataScale, OrderTable, OrderTotals};
 use orderstore::{OrderStore, StoreCounts, StoreError};
 use servers::orders::{OrderData, OrderOptions, OrderServerError};
 use units::{Nanos, RealClock};
 
+use super::database_monitor::EmbeddedMonitor;
 use super::order_entry::{
     ConditionSource, OrdersBefore, check_room, checked, checked_conditions, data_row, named, probe_of,
     workload,
 };
+use super::target::LoadTarget;
 use super::{SetupError, deferred, unless_stopped};
 use crate::checked::CheckedRow;
 use crate::counts::Counts;
@@ -30,7 +34,7 @@ use crate::thread::{CpuMeter, ThreadFailure, ThreadWork};
 use crate::verify::VerifyError;
 
 /// The name in messages and reports.
-pub(crate) const NAME: &str = "embedded SQLite";
+const NAME: &str = "embedded SQLite";
 
 /// A database within this process that load is put on.
 #[derive(Debug, Clone)]
@@ -101,7 +105,7 @@ impl EmbeddedTarget {
     }
 
     /// Returns the counts of all connections.
-    pub(super) fn counts(&self) -> Arc<StoreCounts> {
+    fn counts(&self) -> Arc<StoreCounts> {
         Arc::clone(self.shared.data.counts())
     }
 
@@ -120,7 +124,7 @@ impl EmbeddedTarget {
     }
 
     /// Returns what is disclosed of the database.
-    pub(crate) fn section(&self) -> FactSection {
+    fn section(&self) -> FactSection {
         let described = self.shared.data.description();
         let database = described.map_or("none".to_owned(), |data| data.database.as_str().to_owned());
         let readers = self.shared.n_readers;
@@ -139,12 +143,53 @@ impl EmbeddedTarget {
     }
 }
 
+impl LoadTarget for EmbeddedTarget {
+    fn address(&self) -> Option<SocketAddr> {
+        None
+    }
+
+    fn name(&self) -> String {
+        NAME.to_owned()
+    }
+
+    fn host(&self) -> Option<&str> {
+        None
+    }
+
+    fn in_process(&self) -> Option<FactSection> {
+        Some(self.section())
+    }
+
+    fn probe(&self, plan: &Plan, clock: RealClock, stop: &AtomicBool) -> Result<(), VerifyError> {
+        probe(plan, self, clock, stop)
+    }
+
+    fn check(
+        &self,
+        plan: &Plan,
+        _: RealClock,
+        moment: CheckMoment,
+        counts: &Counts,
+        stop: &AtomicBool,
+    ) -> Result<Vec<CheckedRow>, VerifyError> {
+        check(plan, self, moment, counts, stop)
+    }
+
+    fn monitor(&self) -> Option<Box<dyn ResourceMonitor>> {
+        Some(Box::new(EmbeddedMonitor(self.counts())))
+    }
+
+    fn run(&self, work: ThreadWork<'_>) -> Result<Counts, ThreadFailure> {
+        run(work, self)
+    }
+}
+
 fn go_on_unless_stopped(stop: &AtomicBool) -> ControlFlow<()> {
     if stop.load(Ordering::Relaxed) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
 }
 
 /// Makes a transaction of every kind, and restores the data.
-pub(super) fn probe(
+fn probe(
     plan: &Plan,
     target: &EmbeddedTarget,
     clock: RealClock,
@@ -175,7 +220,7 @@ impl ConditionSource for Arc<EmbeddedDatabase> {
 }
 
 /// Checks the consistency conditions; after a load point also that the orders are as many as the terminals counted.
-pub(super) fn check(
+fn check(
     plan: &Plan,
     target: &EmbeddedTarget,
     moment: CheckMoment,
@@ -226,7 +271,7 @@ impl Driver for MeteredDriver {
 }
 
 /// Runs the users of a load thread.
-pub(super) fn run(work: ThreadWork<'_>, target: &EmbeddedTarget) -> Result<Counts, ThreadFailure> {
+fn run(work: ThreadWork<'_>, target: &EmbeddedTarget) -> Result<Counts, ThreadFailure> {
     let (plan, clock) = (work.plan, work.clock);
     let context = target.context(plan, clock)?;
     let terminal = |_| EmbeddedDriver::new(Arc::clone(&context));

@@ -11,6 +11,7 @@ use std::rc::Rc;
 use std::str::FromStr;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use benchmarks::orderentry::OrderTerminals;
 use drivers::orders::{
@@ -23,12 +24,16 @@ use orders::wire::{ConditionResult, DataDescription};
 use orders::{ConsistencyCondition, DataScale, OrderTable, OrderTotals};
 use units::{Bytes, RealClock};
 
+use super::database::{DatabaseTarget, contents};
 use super::deferred;
 use super::probe::Probe;
+use super::profile::FamilyProfile;
+use super::target::{LoadTarget, ResolvedTarget};
 use super::{SetupError, host_and_port, host_of, unless_stopped};
 use crate::checked::CheckedRow;
 use crate::counts::Counts;
 use crate::error::FleetError;
+use crate::order::StepOrder;
 use crate::thread::{ThreadFailure, ThreadWork};
 use crate::verify::VerifyError;
 
@@ -107,15 +112,68 @@ impl OrderTarget {
     }
 }
 
+impl LoadTarget for OrderTarget {
+    fn address(&self) -> Option<SocketAddr> {
+        Some(self.address)
+    }
+
+    fn name(&self) -> String {
+        self.server.to_string()
+    }
+
+    fn host(&self) -> Option<&str> {
+        Some(&self.server.host)
+    }
+
+    fn probe(&self, plan: &Plan, clock: RealClock, stop: &AtomicBool) -> Result<(), VerifyError> {
+        probe(plan, self, clock, stop)
+    }
+
+    fn check(
+        &self,
+        plan: &Plan,
+        clock: RealClock,
+        moment: CheckMoment,
+        counts: &Counts,
+        stop: &AtomicBool,
+    ) -> Result<Vec<CheckedRow>, VerifyError> {
+        check(plan, self, clock, moment, counts, stop)
+    }
+
+    fn run(&self, work: ThreadWork<'_>) -> Result<Counts, ThreadFailure> {
+        run(work, self)
+    }
+}
+
+/// Order entry as runs know it, on all databases: transactions change the data, and some load them before they answer.
+pub(super) static PROFILE: FamilyProfile = FamilyProfile {
+    order: &StepOrder::STATEFUL,
+    ready_max: Duration::from_secs(600),
+    checked_things: "transactions",
+    serves_files: false,
+    variant: |workload| workload_of(workload).is_ok_and(|orders| orders.is_encrypted).then_some("tls"),
+    started: Some(|sut, _| match sut.database() {
+        Some(product) => ResolvedTarget::of(DatabaseTarget::of_sut(sut, product)),
+        None => ResolvedTarget::of(OrderTarget::of_address(sut.addr())),
+    }),
+    disk_use: |_, _| None,
+    check_room: |plan, directory| check_room(workload(plan).map_err(VerifyError::from)?, directory),
+    contents: |workload| contents(workload_of(workload).ok()?),
+};
+
 /// Returns the workload of a plan.
 ///
 /// # Errors
 /// It is one of another family.
 pub(super) fn workload(plan: &Plan) -> Result<&OrderEntryWorkload, SetupError> {
-    match &plan.workload {
-        Workload::OrderEntry(workload) => Ok(workload),
-        other => Err(SetupError::OtherFamily(other.family())),
-    }
+    workload_of(&plan.workload)
+}
+
+fn workload_of(workload: &Workload) -> Result<&OrderEntryWorkload, SetupError> {
+    let Workload::OrderEntry(orders) = workload else {
+        return Err(SetupError::OtherFamily(workload.family()));
+    };
+    Ok(orders)
 }
 
 /// Checks that the free disk of a directory has room for the data.
@@ -144,12 +202,7 @@ pub(super) fn probe_of(
 }
 
 /// Checks that the server has the data of the plan, makes a transaction of every kind, and has the data restored.
-pub(super) fn probe(
-    plan: &Plan,
-    target: &OrderTarget,
-    clock: RealClock,
-    stop: &AtomicBool,
-) -> Result<(), VerifyError> {
+fn probe(plan: &Plan, target: &OrderTarget, clock: RealClock, stop: &AtomicBool) -> Result<(), VerifyError> {
     let (workload, context) = target.context(plan, clock)?;
     let (probe, requests) = probe_of(plan, workload, target.server.to_string(), clock);
     unless_stopped(stop, async {
@@ -171,11 +224,11 @@ fn other_rows(workload: &OrderEntryWorkload, control: &OrderControl) -> Option<S
     if expected != found {
         return Some(format!("expected rows of the seed {expected}, found rows of the seed {found}"));
     }
-    control.data.population().is_none().then(|| "its rows are those of another build".to_owned())
+    control.data.population().is_none().then(|| "its rows were made by another build".to_owned())
 }
 
 /// Checks the consistency conditions; after a load point also that the orders are as many as the terminals counted.
-pub(super) fn check(
+fn check(
     plan: &Plan,
     target: &OrderTarget,
     clock: RealClock,
@@ -379,7 +432,7 @@ fn total_rows(
 }
 
 /// Runs the users of a load thread.
-pub(super) fn run(work: ThreadWork<'_>, target: &OrderTarget) -> Result<Counts, ThreadFailure> {
+fn run(work: ThreadWork<'_>, target: &OrderTarget) -> Result<Counts, ThreadFailure> {
     let (workload, context) = target.context(work.plan, work.clock)?;
     let (plan, clock) = (work.plan, work.clock);
     let terminal = |user| OrderDriver::new(Rc::clone(&context), user);
@@ -515,6 +568,6 @@ mod tests {
         };
         assert!(check_room(&workload(1, 100), directory.path()).is_ok());
         let error = check_room(&workload(100_000, 1), directory.path()).unwrap_err().to_string();
-        assert!(error.starts_with("the data need 15.6 TiB "), "{error}");
+        assert!(error.starts_with("the data needs 15.6 TiB "), "{error}");
     }
 }

@@ -6,6 +6,7 @@ use engine::Driver;
 use model::{Family, Outcome, Reply};
 use units::{Clock, Nanos, RealClock};
 
+use super::profile::profile;
 use crate::verify::{VerifyError, WrongObject};
 
 /// Maximum number of wrong objects that are named; usually one explains the others.
@@ -75,6 +76,7 @@ impl Probe {
         }
         let (n_wrong, n_objects) = (wrong.len(), operations.len());
         wrong.truncate(NAMED_MAX);
-        Err(VerifyError::Wrong { family: self.family, n_wrong, n_objects, named: wrong })
+        let things = profile(self.family).checked_things;
+        Err(VerifyError::Wrong { family: self.family, things, n_wrong, n_objects, named: wrong })
     }
 }

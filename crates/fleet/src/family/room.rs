@@ -6,7 +6,7 @@ use drivers::database::DatabaseConnections;
 use model::{Load, Plan, Secrets};
 use units::RealClock;
 
-use super::{ExternalServer, ResolvedTarget, database, sql};
+use super::{ExternalServer, ResolvedTarget};
 use crate::verify::VerifyError;
 
 /// Returns the most operations in flight of a plan's open loop for which a database that was there already has connections;
@@ -22,12 +22,8 @@ pub fn room_in_flight(
         return None;
     }
     let clock = RealClock::start();
-    let free = match ResolvedTarget::resolve(server, secrets.clone(), clock, stop).ok()? {
-        ResolvedTarget::Database(target) => database::n_free(plan, &target, clock, stop),
-        ResolvedTarget::Sql(target) => sql::n_free(plan, &target, clock, stop),
-        _ => None,
-    };
-    u32::try_from(free?).ok().filter(|n_free| 0 < *n_free)
+    let target = ResolvedTarget::resolve(server, secrets.clone(), clock, stop).ok()?;
+    u32::try_from(target.n_free(plan, clock, stop)?).ok().filter(|n_free| 0 < *n_free)
 }
 
 /// Checks that a database has a connection for each user or operation in flight of a plan, and `n_background` more.

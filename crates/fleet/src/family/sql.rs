@@ -1,19 +1,26 @@
 //! A user's own statements, on a database that was there already.
 
+use std::net::SocketAddr;
+use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use benchmarks::sql::SqlTransactions;
 use drivers::database::DatabaseError;
 use drivers::sql::{SqlDriver, SqlSessions};
-use model::{Family, Load, Plan, Secrets, SqlWorkload, Workload};
+use model::{CheckMoment, Family, Load, Plan, Secrets, SqlWorkload, Workload};
+use observe::ResourceMonitor;
 use units::RealClock;
 
 use super::database::DatabaseTarget;
 use super::probe::Probe;
+use super::profile::{FamilyProfile, READY_MAX};
 use super::room::check_room;
+use super::target::LoadTarget;
 use super::{SetupError, unless_stopped};
+use crate::checked::CheckedRow;
 use crate::counts::Counts;
+use crate::order::StepOrder;
 use crate::thread::{ThreadFailure, ThreadWork};
 use crate::verify::VerifyError;
 
@@ -40,13 +47,76 @@ impl SqlTarget {
     }
 }
 
+impl LoadTarget for SqlTarget {
+    fn address(&self) -> Option<SocketAddr> {
+        self.database.address()
+    }
+
+    fn name(&self) -> String {
+        self.database.name()
+    }
+
+    fn host(&self) -> Option<&str> {
+        self.database.host()
+    }
+
+    fn socket(&self) -> Option<&Path> {
+        self.database.socket()
+    }
+
+    fn is_encrypted(&self) -> bool {
+        self.database.is_encrypted()
+    }
+
+    fn secrets(&self) -> Secrets {
+        self.secrets.clone()
+    }
+
+    fn n_free(&self, plan: &Plan, clock: RealClock, stop: &AtomicBool) -> Option<u64> {
+        n_free(plan, self, clock, stop)
+    }
+
+    fn probe(&self, plan: &Plan, clock: RealClock, stop: &AtomicBool) -> Result<(), VerifyError> {
+        probe(plan, self, clock, stop)
+    }
+
+    fn check(
+        &self,
+        _: &Plan,
+        _: RealClock,
+        _: CheckMoment,
+        _: &Counts,
+        _: &AtomicBool,
+    ) -> Result<Vec<CheckedRow>, VerifyError> {
+        // What its data must be, only the user knows.
+        Ok(Vec::new())
+    }
+
+    fn monitor(&self) -> Option<Box<dyn ResourceMonitor>> {
+        self.database.monitor()
+    }
+
+    fn run(&self, work: ThreadWork<'_>) -> Result<Counts, ThreadFailure> {
+        run(work, self)
+    }
+}
+
+/// Databases with statements of the user's own as runs know them. Nothing is put into its first state, whatever statements
+/// change, and no recipe has the user's data.
+pub(super) static PROFILE: FamilyProfile = FamilyProfile {
+    order: &StepOrder::STATELESS,
+    ready_max: READY_MAX,
+    checked_things: "transactions",
+    serves_files: false,
+    variant: |_| None,
+    started: None,
+    disk_use: |_, _| None,
+    check_room: |_, _| Ok(()),
+    contents: |_| None,
+};
+
 /// Has the server prepare all statements, and makes a transaction of every kind, which is rolled back.
-pub(super) fn probe(
-    plan: &Plan,
-    target: &SqlTarget,
-    clock: RealClock,
-    stop: &AtomicBool,
-) -> Result<(), VerifyError> {
+fn probe(plan: &Plan, target: &SqlTarget, clock: RealClock, stop: &AtomicBool) -> Result<(), VerifyError> {
     let (workload, sessions) = target.sessions(plan, clock)?;
     let (family, name) = (Family::Sql, target.database.name.clone());
     let probe = Probe { family, target: name.clone(), time_limit: plan.time_limit, clock };
@@ -69,7 +139,7 @@ pub(super) fn probe(
 }
 
 /// Returns the number of connections that the server has for users; `None` of one that does not say.
-pub(super) fn n_free(plan: &Plan, target: &SqlTarget, clock: RealClock, stop: &AtomicBool) -> Option<u64> {
+fn n_free(plan: &Plan, target: &SqlTarget, clock: RealClock, stop: &AtomicBool) -> Option<u64> {
     let (_, sessions) = target.sessions(plan, clock).ok()?;
     let limit = Duration::from_nanos(plan.time_limit.0);
     let name = || target.database.name.clone();
@@ -97,7 +167,7 @@ fn slow(plan: &Plan, workload: &SqlWorkload, kind: u16) -> String {
 }
 
 /// Runs the users of a load thread.
-pub(super) fn run(work: ThreadWork<'_>, target: &SqlTarget) -> Result<Counts, ThreadFailure> {
+fn run(work: ThreadWork<'_>, target: &SqlTarget) -> Result<Counts, ThreadFailure> {
     let (workload, sessions) = target.sessions(work.plan, work.clock)?;
     let mix = SqlTransactions::new(workload, work.plan.seed, work.setup.point.load);
     work.run_with(mix, |_| SqlDriver::new(&sessions))?;

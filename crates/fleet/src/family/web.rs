@@ -20,19 +20,24 @@ use drivers::web::{
 use drivers::{TargetPolicy, Trust};
 use engine::Driver;
 use model::{
-    CONNECTIONS_LOST, Family, FileSet, HttpVersion, Outcome, Page, Plan, Reply, STREAMS_REFUSED, Secrets,
-    SutPlan, Tls, WebProtocol, WebRequest, WebWorkload,
+    CONNECTIONS_LOST, CheckMoment, Family, FileSet, HttpVersion, Outcome, Page, Plan, Reply, STREAMS_REFUSED,
+    Secrets, SutPlan, Tls, WebProtocol, WebRequest, WebWorkload,
 };
-use testbed::{MemoryLimitProof, PopulateError, Populated, RunningSut, SutError, WebParts, populate_unless};
+use testbed::{
+    Acceleration, MemoryLimitProof, PopulateError, Populated, RunningSut, SutError, WebParts, populate_unless,
+};
 use units::{Nanos, RealClock};
 
 use self::at_rest::Rest;
 use super::probe::Probe;
+use super::profile::{FamilyProfile, READY_MAX};
+use super::target::{LoadTarget, ResolvedTarget};
 use super::{SetupError, unless_stopped};
+use crate::checked::CheckedRow;
 use crate::counts::Counts;
 use crate::error::FleetError;
 use crate::event::{Event, Observer};
-use crate::request::ServerChoice;
+use crate::order::StepOrder;
 use crate::stop::go_on_unless;
 use crate::thread::{ThreadFailure, ThreadWork};
 use crate::verify::VerifyError;
@@ -74,6 +79,14 @@ impl Transport {
 }
 
 impl WebTarget {
+    /// Makes the target of a server that this run has started.
+    fn of_sut(sut: &RunningSut, secrets: Secrets) -> WebTarget {
+        let target: Target = sut.url().parse().expect("our own URL");
+        // Without TLS it has no certificate, and none is asked for.
+        let trust = sut.certificate_der().map_or(Trust::Any, |der| Trust::Certificate(der.to_owned()));
+        WebTarget { target, address: sut.addr(), trust, secrets }
+    }
+
     fn workload<'a>(&self, plan: &'a Plan) -> Result<&'a WebWorkload, SetupError> {
         plan.workload.web().ok_or_else(|| SetupError::OtherFamily(plan.workload.family()))
     }
@@ -99,8 +112,75 @@ impl WebTarget {
     }
 }
 
+impl LoadTarget for WebTarget {
+    fn address(&self) -> Option<SocketAddr> {
+        self.target.socket().is_none().then_some(self.address)
+    }
+
+    fn name(&self) -> String {
+        self.target.to_string()
+    }
+
+    fn host(&self) -> Option<&str> {
+        Some(&self.target.host)
+    }
+
+    fn connect_host(&self) -> Option<&str> {
+        Some(self.target.connect_host_and_port().0).filter(|host| *host != self.target.host)
+    }
+
+    fn socket(&self) -> Option<&Path> {
+        self.target.socket()
+    }
+
+    fn is_encrypted(&self) -> bool {
+        self.target.secure
+    }
+
+    fn shows_identity(&self) -> bool {
+        self.target.access.identity.is_some()
+    }
+
+    fn secrets(&self) -> Secrets {
+        self.secrets.clone()
+    }
+
+    fn probe(&self, plan: &Plan, clock: RealClock, stop: &AtomicBool) -> Result<(), VerifyError> {
+        probe(plan, self, clock, stop)
+    }
+
+    fn check(
+        &self,
+        _: &Plan,
+        _: RealClock,
+        _: CheckMoment,
+        _: &Counts,
+        _: &AtomicBool,
+    ) -> Result<Vec<CheckedRow>, VerifyError> {
+        // Every operation checks all that a web server can be asked.
+        Ok(Vec::new())
+    }
+
+    fn run(&self, work: ThreadWork<'_>) -> Result<Counts, ThreadFailure> {
+        run(work, self)
+    }
+}
+
+/// Web servers as runs know them. Their order must not change, or the numbers of their benchmarks would.
+pub(super) static PROFILE: FamilyProfile = FamilyProfile {
+    order: &StepOrder::STATELESS,
+    ready_max: READY_MAX,
+    checked_things: "objects",
+    serves_files: true,
+    variant: |workload| workload.web().map(|web| variant(web.protocol)),
+    started: Some(|sut, secrets| ResolvedTarget::of(WebTarget::of_sut(sut, secrets))),
+    disk_use: |_, _| None,
+    check_room: |_, _| Ok(()),
+    contents: |_| None,
+};
+
 /// Returns the variant of a web server that a protocol is for.
-pub(super) fn variant(protocol: WebProtocol) -> &'static str {
+fn variant(protocol: WebProtocol) -> &'static str {
     let variant = match (protocol.tls, protocol.http) {
         (Tls::Off, _) => testbed::WebVariant::Http1,
         (_, HttpVersion::Http2) => testbed::WebVariant::Http2,
@@ -123,12 +203,8 @@ pub(crate) fn server_name(sut: &SutPlan) -> String {
 }
 
 /// Returns the programs around a server that the run starts.
-pub(crate) fn parts(server: &ServerChoice, sut: &SutPlan) -> WebParts {
-    let accelerator = match server {
-        ServerChoice::Start(_, accelerator) => accelerator.clone(),
-        ServerChoice::External(_) | ServerChoice::Embedded(_) => None,
-    };
-    WebParts { gateway: sut.gateway, accelerator }
+pub(crate) fn parts(acceleration: Option<&Acceleration>, sut: &SutPlan) -> WebParts {
+    WebParts { gateway: sut.gateway, accelerator: acceleration.cloned() }
 }
 
 /// Lays the server's files out below a directory, or finds them there from a run before.
@@ -162,7 +238,7 @@ pub(crate) fn warm(
     if plan.sut.accelerator.is_none() {
         return Ok(());
     }
-    observer.event(Event::Preparing("having the accelerator fetch every file once"));
+    observer.event(Event::Preparing("fetching every file once through the accelerator"));
     sut.warm_unless(&plan.file_set(), is_http10(plan), stop)?;
     Ok(go_on_unless(stop)?)
 }
@@ -180,7 +256,7 @@ pub(crate) fn prove_memory_limit(
 }
 
 /// Runs the users of a load thread; returns what became of connections, and of bodies that nobody has described.
-pub(super) fn run(work: ThreadWork<'_>, target: &WebTarget) -> Result<Counts, ThreadFailure> {
+fn run(work: ThreadWork<'_>, target: &WebTarget) -> Result<Counts, ThreadFailure> {
     let (workload, context) = target.context(work.plan, work.clock)?;
     let rest =
         Rest { plan: work.plan, clock: work.clock, stop: work.stop, began: Arc::clone(&work.start.began) };
@@ -221,12 +297,7 @@ pub(super) fn run(work: ThreadWork<'_>, target: &WebTarget) -> Result<Counts, Th
 ///
 /// # Errors
 /// An object is wrong, or `stop` is set before all of them were fetched.
-pub(super) fn probe(
-    plan: &Plan,
-    target: &WebTarget,
-    clock: RealClock,
-    stop: &AtomicBool,
-) -> Result<(), VerifyError> {
+fn probe(plan: &Plan, target: &WebTarget, clock: RealClock, stop: &AtomicBool) -> Result<(), VerifyError> {
     let (workload, context) = target.context(plan, clock)?;
     let transport = Transport::of(target.workload(plan)?);
     let requests = match workload.has_sessions() {

@@ -1,23 +1,34 @@
 //! Reading TOML that people write; all mistakes are collected, each with its position.
 //!
-//! - [`read_toml`]: text → value, or everything that is wrong with it
-//! - `table`: tables, key by key
-//! - `value`: single values
+//! - [`read_toml`]: text → value, or everything that is wrong with it; [`toml_schema`]: the JSON Schema of such texts
+//! - `table`: tables; `keys`: their keys
+//! - `value_spec`: kinds of values; `value`: those that all languages have
+//! - `description`: the keys that were asked for, as a JSON Schema
 
+mod description;
+mod keys;
 mod table;
-mod value;
+pub(crate) mod value;
+pub(crate) mod value_spec;
 
+use serde_json::Value;
 use toml::de::DeTable;
 
 pub use table::{NamedEntry, TomlTable, ValueError, kind};
 
-pub use value::{
-    above_zero, bytes, choice, flag, id, items, line, list, one_of, ratio, size, text, time, time_above_zero,
-    time_up_to, whole, whole_u32,
-};
-
 use crate::diagnostics::{Diagnostic, Diagnostics};
 use table::TomlSource;
+
+/// Returns the JSON Schema (2020-12) of the texts that [`read_toml`] accepts with the same reader.
+pub fn toml_schema<T>(title: &str, read: impl FnOnce(TomlTable) -> T) -> Value {
+    let source = TomlSource::new("", "");
+    let entries = DeTable::new();
+    let top = TomlTable::description(&source, &entries);
+    let description = top.description.clone().unwrap_or_default();
+    read(top);
+    let definitions = source.definitions.take();
+    description.borrow().document(title, definitions)
+}
 
 /// Reads a TOML text; `what` is what messages call its kind (`a definition`), `file_name` the text itself.
 ///

@@ -1,7 +1,7 @@
 //! A TOML table that is read key by key.
 //!
 //! The caller reads each key that a table may have, then [`TomlTable::finish`] reports the keys that were not read. So
-//! the reading code itself is the list of valid keys.
+//! the reading code itself is the list of valid keys. How keys are read is in `keys`.
 
 use std::cell::RefCell;
 use std::ops::Range;
@@ -9,6 +9,7 @@ use std::ops::Range;
 use toml::Spanned;
 use toml::de::{DeString, DeTable, DeValue};
 
+use super::description::{Definitions, SharedDescription};
 use crate::diagnostics::{Diagnostic, nearest};
 
 /// A reason why a value does not fit its key.
@@ -44,11 +45,13 @@ pub(crate) struct TomlSource<'a> {
     what: &'static str,
     text: &'a str,
     problems: RefCell<Vec<Diagnostic>>,
+    /// The definitions of values, if the tables are descriptions.
+    pub(super) definitions: RefCell<Definitions>,
 }
 
 impl<'a> TomlSource<'a> {
     pub(crate) fn new(what: &'static str, text: &'a str) -> TomlSource<'a> {
-        TomlSource { what, text, problems: RefCell::default() }
+        TomlSource { what, text, problems: RefCell::default(), definitions: RefCell::default() }
     }
 
     /// Returns the problems, in the order in which they were found.
@@ -82,173 +85,27 @@ pub enum NamedEntry<'a> {
     Table(TomlTable<'a>),
 }
 
-/// One table that is being read.
+/// A table that is being read; or a description, an empty table that records the keys that it is asked for.
 pub struct TomlTable<'a> {
-    source: &'a TomlSource<'a>,
+    pub(super) source: &'a TomlSource<'a>,
     /// Dotted path; empty for the whole file.
     path: String,
     /// The span that messages on missing keys show.
     span: Range<usize>,
-    entries: &'a DeTable<'a>,
-    asked: Vec<&'a str>,
+    pub(super) entries: &'a DeTable<'a>,
+    pub(super) asked: Vec<&'a str>,
+    pub(super) description: Option<SharedDescription>,
 }
 
 impl<'a> TomlTable<'a> {
     /// Begins with the top-level table of a file.
     pub(crate) fn root(source: &'a TomlSource<'a>, entries: &'a DeTable<'a>) -> TomlTable<'a> {
-        TomlTable { source, path: String::new(), span: 0..0, entries, asked: Vec::new() }
+        TomlTable { source, path: String::new(), span: 0..0, entries, asked: Vec::new(), description: None }
     }
 
-    /// Reads the value of a key that may be absent; `None` as well if the value is wrong, which is reported.
-    pub fn optional<T>(
-        &mut self,
-        key: &'static str,
-        read: impl Fn(&DeValue) -> Result<T, ValueError>,
-    ) -> Option<T> {
-        let (_, value) = self.entry(key)?;
-        match read(value.get_ref()) {
-            Ok(read) => Some(read),
-            Err(error) => {
-                let message = format!("`{}` is not valid", self.path_of(key));
-                self.source.report(message, value.span(), error);
-                None
-            }
-        }
-    }
-
-    /// Reads the value of a key that must be there; `None` if it is not or is wrong, which is reported.
-    pub fn required<T>(
-        &mut self,
-        key: &'static str,
-        read: impl Fn(&DeValue) -> Result<T, ValueError>,
-    ) -> Option<T> {
-        self.require(key);
-        self.optional(key, read)
-    }
-
-    /// Reads the items of an array that may be absent, or empty; each wrong item is reported at its own position.
-    pub fn optional_items<T>(
-        &mut self,
-        key: &'static str,
-        read: impl Fn(&DeValue) -> Result<T, ValueError>,
-    ) -> Option<Vec<T>> {
-        let (_, value) = self.entry(key)?;
-        let DeValue::Array(items) = value.get_ref() else {
-            let error = ValueError::new(format!("expected an array, found {}", kind(value.get_ref())));
-            self.reject(key, error);
-            return None;
-        };
-        let read_item = |item: &Spanned<DeValue>| {
-            let report = |error| {
-                self.source.report(format!("`{}` is not valid", self.path_of(key)), item.span(), error);
-            };
-            read(item.get_ref()).map_err(report).ok()
-        };
-        // All are read before the first wrong one ends it.
-        let read: Vec<Option<T>> = items.iter().map(read_item).collect();
-        read.into_iter().collect()
-    }
-
-    /// Reads the items of an array that must be there.
-    pub fn required_items<T>(
-        &mut self,
-        key: &'static str,
-        read: impl Fn(&DeValue) -> Result<T, ValueError>,
-    ) -> Option<Vec<T>> {
-        self.require(key);
-        self.optional_items(key, read)
-    }
-
-    /// Enters a table that may be absent.
-    pub fn optional_table(&mut self, key: &'static str) -> Option<TomlTable<'a>> {
-        let (name, value) = self.entry(key)?;
-        let path = self.path_of(key);
-        match value.get_ref() {
-            DeValue::Table(entries) => Some(self.inner(path, name.span(), entries)),
-            other => {
-                let mut error = ValueError::new(format!("expected a table, found {}", kind(other)));
-                if let DeValue::Array(items) = other
-                    && items.iter().all(|item| matches!(item.get_ref(), DeValue::Table(_)))
-                {
-                    error = error.hint(format!("only one is possible: write `[{path}]`"));
-                }
-                self.source.report(format!("`{path}` is not valid"), place(value, name), error);
-                None
-            }
-        }
-    }
-
-    /// Enters the tables of an array that may be absent, written as `[[key]]`.
-    pub fn optional_tables(&mut self, key: &'static str) -> Option<Vec<TomlTable<'a>>> {
-        let (name, value) = self.entry(key)?;
-        let path = self.path_of(key);
-        let found = match value.get_ref() {
-            DeValue::Array(items) => {
-                let table = |item: &'a Spanned<DeValue<'a>>| match item.get_ref() {
-                    DeValue::Table(entries) => Ok(self.inner(path.clone(), place(item, name), entries)),
-                    other => Err(kind(other)),
-                };
-                items.iter().map(table).collect()
-            }
-            other => Err(kind(other)),
-        };
-        let error = |found| {
-            ValueError::new(format!("expected tables, found {found}")).hint(format!("write `[[{path}]]`"))
-        };
-        found.map_err(|found| self.reject(key, error(found))).ok()
-    }
-
-    /// Enters all tables of a table whose keys are names that its writer chose.
-    pub fn named_tables(&mut self) -> Vec<(&'a str, TomlTable<'a>)> {
-        let mut tables = Vec::new();
-        for (name, value) in self.entries {
-            self.asked.push(name.get_ref());
-            let path = self.path_of(name.get_ref());
-            match value.get_ref() {
-                DeValue::Table(entries) => {
-                    tables.push((name.get_ref().as_ref(), self.inner(path, name.span(), entries)));
-                }
-                other => {
-                    let error = ValueError::new(format!("expected a table, found {}", kind(other)));
-                    self.reject(name.get_ref(), error);
-                }
-            }
-        }
-        tables
-    }
-
-    /// Reads all values of a table whose keys are names that its writer chose.
-    pub fn named<T>(&mut self, read: impl Fn(&str, &DeValue) -> Result<T, ValueError>) -> Vec<(String, T)> {
-        let mut values = Vec::new();
-        for (name, value) in self.entries {
-            self.asked.push(name.get_ref());
-            match read(name.get_ref(), value.get_ref()) {
-                Ok(read) => values.push((name.get_ref().to_string(), read)),
-                Err(error) => self.reject(name.get_ref(), error),
-            }
-        }
-        values
-    }
-
-    /// Returns all entries of a table whose keys are names that its writer chose, each with the span of its value.
-    pub fn named_entries(&mut self) -> Vec<(&'a str, Range<usize>, NamedEntry<'a>)> {
-        let entry = |(name, value): (&'a Spanned<DeString<'a>>, &'a Spanned<DeValue<'a>>)| {
-            let path = self.path_of(name.get_ref());
-            let entry = match value.get_ref() {
-                DeValue::Table(entries) => NamedEntry::Table(self.inner(path, name.span(), entries)),
-                other => NamedEntry::Value(other),
-            };
-            (name.get_ref().as_ref(), value.span(), entry)
-        };
-        let entries = self.entries.iter().map(entry).collect();
-        self.asked.extend(self.entries.keys().map(|key| key.get_ref().as_ref()));
-        entries
-    }
-
-    /// Enters a table that must be there.
-    pub fn required_table(&mut self, key: &'static str) -> Option<TomlTable<'a>> {
-        self.require(key);
-        self.optional_table(key)
+    /// Begins a description; `entries` is empty.
+    pub(super) fn description(source: &'a TomlSource<'a>, entries: &'a DeTable<'a>) -> TomlTable<'a> {
+        TomlTable { description: Some(SharedDescription::default()), ..TomlTable::root(source, entries) }
     }
 
     /// Returns whether the table is empty.
@@ -283,14 +140,14 @@ impl<'a> TomlTable<'a> {
 
     /// Reports a mistake that concerns the value of a key together with others.
     pub fn reject(&self, key: &str, error: ValueError) {
-        self.source.report(format!("`{}` is not valid", self.path_of(key)), self.span_of(key), error);
+        self.reject_at(key, self.span_of(key), error);
     }
 
     /// Reports a mistake that concerns the value of a key in an inner table; a number in the path is the position of a
     /// table in an array, from 0. Returns whether there is such a value.
     pub fn reject_inner(&self, path: &[&str], error: ValueError) -> bool {
         let Some((span, names)) = self.inner_value(path) else { return false };
-        self.source.report(format!("`{}` is not valid", self.path_of(&names.join("."))), span, error);
+        self.reject_at(&names.join("."), span, error);
         true
     }
 
@@ -332,18 +189,6 @@ impl<'a> TomlTable<'a> {
         self.source.report(format!("`{}` is not valid", self.path), self.span.clone(), error);
     }
 
-    /// Enters the tables of an array that must be there, and not be empty.
-    pub fn required_tables(&mut self, key: &'static str) -> Option<Vec<TomlTable<'a>>> {
-        self.require(key);
-        let tables = self.optional_tables(key)?;
-        if tables.is_empty() {
-            let hint = format!("write `[[{}]]`", self.path_of(key));
-            self.reject(key, ValueError::new("expected at least one table, found none").hint(hint));
-            return None;
-        }
-        Some(tables)
-    }
-
     /// Reports all keys that were not read; the last thing that is done with a table.
     pub fn finish(self) {
         self.report_unknown();
@@ -365,29 +210,38 @@ impl<'a> TomlTable<'a> {
         }
     }
 
-    fn inner(&self, path: String, span: Range<usize>, entries: &'a DeTable<'a>) -> TomlTable<'a> {
-        TomlTable { source: self.source, path, span, entries, asked: Vec::new() }
+    pub(super) fn inner(&self, path: String, span: Range<usize>, entries: &'a DeTable<'a>) -> TomlTable<'a> {
+        TomlTable { source: self.source, path, span, entries, asked: Vec::new(), description: None }
     }
 
-    fn entry(&mut self, key: &'static str) -> Option<(&'a Spanned<DeString<'a>>, &'a Spanned<DeValue<'a>>)> {
+    /// Reports the value of a key, which stands at a span, as not valid.
+    pub(super) fn reject_at(&self, key: &str, span: Range<usize>, error: ValueError) {
+        self.source.report(format!("`{}` is not valid", self.path_of(key)), span, error);
+    }
+
+    pub(super) fn entry(
+        &mut self,
+        key: &'static str,
+    ) -> Option<(&'a Spanned<DeString<'a>>, &'a Spanned<DeValue<'a>>)> {
         self.asked.push(key);
         self.entries.get_key_value(key)
     }
 
-    pub(crate) fn require(&self, key: &'static str) {
+    /// Reports a key that is absent although it must be there, which may depend on others.
+    pub fn report_missing(&self, key: &'static str) {
         if !self.entries.contains_key(key) {
             let error = ValueError::new(format!("`{key}` must be given here"));
             self.source.report(format!("`{}` is missing", self.path_of(key)), self.span.clone(), error);
         }
     }
 
-    fn path_of(&self, key: &str) -> String {
+    pub(super) fn path_of(&self, key: &str) -> String {
         if self.path.is_empty() { key.to_owned() } else { format!("{}.{key}", self.path) }
     }
 }
 
 /// Returns the span of a value: its own, or that of its key if it has none, as a table in an array.
-fn place(value: &Spanned<DeValue>, key: &Spanned<DeString>) -> Range<usize> {
+pub(super) fn place(value: &Spanned<DeValue>, key: &Spanned<DeString>) -> Range<usize> {
     if value.span().is_empty() { key.span() } else { value.span() }
 }
 
@@ -407,13 +261,13 @@ pub fn kind(value: &DeValue) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::ValueError;
-    use crate::reader::{read_toml, text, whole};
-    use toml::de::DeValue;
+    use crate::reader::read_toml;
+    use crate::spec::whole;
 
     #[test]
     fn each_wrong_item_of_an_array_is_shown_at_its_position() {
         let read =
-            |text| read_toml("a test", "t.toml", text, |mut top| top.required_items("n", whole(1..=9)));
+            |text| read_toml("a test", "t.toml", text, |mut top| top.required_items("n", "", whole(1..=9)));
         assert_eq!(read("n = [1, 9]"), Ok(vec![1, 9]));
         assert_eq!(read("n = []"), Ok(vec![]));
         insta::assert_snapshot!(read("n = [0, 1,\n  true]").unwrap_err(), @r"
@@ -439,16 +293,17 @@ mod tests {
         assert!(read("").unwrap_err().to_string().contains("`n` is missing"));
     }
 
-    /// Refuses every text, because of its first `x`.
-    fn without_x(value: &DeValue) -> Result<(), ValueError> {
-        let at = text(value)?.find('x').unwrap_or(0);
+    /// Refuses a text because of its first `x`.
+    fn without_x(text: String) -> Result<(), ValueError> {
+        let at = text.find('x').unwrap_or(0);
         Err(ValueError::new("no x").at(at..at + 1))
     }
 
     #[test]
     fn a_part_of_a_string_is_shown_unless_the_string_is_written_in_another_way() {
         let position = |text: &str| {
-            let read = read_toml("a test", "t.toml", text, |mut top| top.required("s", without_x));
+            let spec = crate::spec::text().and_then(without_x);
+            let read = read_toml("a test", "t.toml", text, |mut top| top.required("s", "", spec));
             let diagnostics = read.unwrap_err();
             let [problem] = &diagnostics.problems[..] else { panic!("{diagnostics}") };
             (diagnostics.position(problem), text[problem.span.clone()].to_owned())

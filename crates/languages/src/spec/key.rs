@@ -1,26 +1,21 @@
 //! Keys: name, description, and where the value goes.
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
-use super::{Definitions, SchemaPart, TableSpec, ValueSpec, part};
+use super::{TableSpec, ValueSpec};
 use crate::reader::{TomlTable, ValueError};
 
 /// A key of a table that is read into a `T`.
 pub struct KeySpec<T> {
     name: &'static str,
-    about: &'static str,
     is_required: bool,
     /// The default that the schema names.
     default_value: Option<Value>,
-    content: Box<dyn Content<T>>,
+    read: ReadKey<T>,
 }
 
-/// The content of a key: a value, a table or several.
-trait Content<T> {
-    fn read(&self, table: &mut TomlTable, key: &'static str, into: &mut T);
-
-    fn schema(&self, definitions: &mut Definitions) -> SchemaPart;
-}
+/// A function that reads a key of a table into a value.
+type ReadKey<T> = Box<dyn Fn(&mut TomlTable, &mut T)>;
 
 /// Makes a key with a value; `set` puts it where it belongs.
 pub fn key<T: 'static, V: 'static>(
@@ -29,7 +24,11 @@ pub fn key<T: 'static, V: 'static>(
     value: ValueSpec<V>,
     set: fn(&mut T, V),
 ) -> KeySpec<T> {
-    KeySpec::new(name, about, OneValue { value, set })
+    KeySpec::new(name, move |table, into| {
+        if let Some(value) = table.optional_by(name, about, &value) {
+            set(into, value);
+        }
+    })
 }
 
 /// Makes a key with a table; `inner` returns the value that the table is read into, and is called only if there is one.
@@ -39,7 +38,11 @@ pub fn table<T: 'static, I: 'static>(
     spec: TableSpec<I>,
     inner: fn(&mut T) -> &mut I,
 ) -> KeySpec<T> {
-    KeySpec::new(name, about, OneTable { spec, inner })
+    KeySpec::new(name, move |table, into| {
+        if let Some(mut table) = table.optional_table(name, about) {
+            spec.read(&mut table, inner(into));
+        }
+    })
 }
 
 /// Makes a key with an array of tables, `[[name]]`; `new` returns the value that each is read into.
@@ -50,7 +53,15 @@ pub fn tables<T: 'static, I: 'static>(
     new: fn() -> I,
     set: fn(&mut T, Vec<I>),
 ) -> KeySpec<T> {
-    KeySpec::new(name, about, ManyTables { spec, new, set })
+    KeySpec::new(name, move |table, into| {
+        let Some(tables) = table.optional_tables(name, about) else { return };
+        let read = |mut table: TomlTable| {
+            let mut one = new();
+            spec.read(&mut table, &mut one);
+            one
+        };
+        set(into, tables.into_iter().map(read).collect());
+    })
 }
 
 /// Makes a key with a table of values under names that its writer chooses: `pattern` describes the names in the schema,
@@ -63,12 +74,16 @@ pub fn named_values<T: 'static, N: 'static, V: 'static>(
     value: ValueSpec<V>,
     set: fn(&mut T, Vec<(N, V)>),
 ) -> KeySpec<T> {
-    KeySpec::new(name, about, NamedValues { pattern, name_of, value, set })
+    KeySpec::new(name, move |table, into| {
+        let Some(mut table) = table.optional_table(name, about) else { return };
+        table.describe_names(pattern);
+        set(into, table.named_by(name_of, &value));
+    })
 }
 
 impl<T> KeySpec<T> {
-    fn new(name: &'static str, about: &'static str, content: impl Content<T> + 'static) -> KeySpec<T> {
-        KeySpec { name, about, is_required: false, default_value: None, content: Box::new(content) }
+    fn new(name: &'static str, read: impl Fn(&mut TomlTable, &mut T) + 'static) -> KeySpec<T> {
+        KeySpec { name, is_required: false, default_value: None, read: Box::new(read) }
     }
 
     /// Makes the key one that must be given.
@@ -85,101 +100,9 @@ impl<T> KeySpec<T> {
         if self.is_required {
             table.require(self.name);
         }
-        self.content.read(table, self.name, into);
-    }
-
-    /// Returns the name if the key must be given.
-    pub(super) fn required_name(&self) -> Option<&'static str> {
-        self.is_required.then_some(self.name)
-    }
-
-    /// Returns the name with the schema of the key.
-    pub(super) fn property(&self, definitions: &mut Definitions) -> (String, Value) {
-        let mut schema = self.content.schema(definitions);
-        schema.insert("description".to_owned(), self.about.into());
+        (self.read)(table, into);
         if let Some(default_value) = &self.default_value {
-            schema.insert("default".to_owned(), default_value.clone());
+            table.describe_rule(self.name, "default", default_value.clone());
         }
-        (self.name.to_owned(), schema.into())
-    }
-}
-
-struct OneValue<T, V> {
-    value: ValueSpec<V>,
-    set: fn(&mut T, V),
-}
-
-impl<T, V> Content<T> for OneValue<T, V> {
-    fn read(&self, table: &mut TomlTable, key: &'static str, into: &mut T) {
-        if let Some(value) = table.optional(key, |value| self.value.read(value)) {
-            (self.set)(into, value);
-        }
-    }
-
-    fn schema(&self, definitions: &mut Definitions) -> SchemaPart {
-        self.value.schema(definitions)
-    }
-}
-
-struct OneTable<T, I> {
-    spec: TableSpec<I>,
-    inner: fn(&mut T) -> &mut I,
-}
-
-impl<T, I: 'static> Content<T> for OneTable<T, I> {
-    fn read(&self, table: &mut TomlTable, key: &'static str, into: &mut T) {
-        if let Some(mut table) = table.optional_table(key) {
-            self.spec.read(&mut table, (self.inner)(into));
-        }
-    }
-
-    fn schema(&self, definitions: &mut Definitions) -> SchemaPart {
-        self.spec.reference(definitions)
-    }
-}
-
-struct ManyTables<T, I> {
-    spec: TableSpec<I>,
-    new: fn() -> I,
-    set: fn(&mut T, Vec<I>),
-}
-
-impl<T, I: 'static> Content<T> for ManyTables<T, I> {
-    fn read(&self, table: &mut TomlTable, key: &'static str, into: &mut T) {
-        let Some(tables) = table.optional_tables(key) else { return };
-        let read = |mut table: TomlTable| {
-            let mut into = (self.new)();
-            self.spec.read(&mut table, &mut into);
-            into
-        };
-        (self.set)(into, tables.into_iter().map(read).collect());
-    }
-
-    fn schema(&self, definitions: &mut Definitions) -> SchemaPart {
-        part(json!({ "type": "array", "items": self.spec.reference(definitions) }))
-    }
-}
-
-struct NamedValues<T, N, V> {
-    pattern: &'static str,
-    name_of: fn(&str) -> Result<N, ValueError>,
-    value: ValueSpec<V>,
-    set: fn(&mut T, Vec<(N, V)>),
-}
-
-impl<T, N, V> Content<T> for NamedValues<T, N, V> {
-    fn read(&self, table: &mut TomlTable, key: &'static str, into: &mut T) {
-        let Some(mut table) = table.optional_table(key) else { return };
-        let values = table.named(|name, value| Ok(((self.name_of)(name)?, self.value.read(value)?)));
-        (self.set)(into, values.into_iter().map(|(_, value)| value).collect());
-    }
-
-    fn schema(&self, definitions: &mut Definitions) -> SchemaPart {
-        let value = self.value.schema(definitions);
-        part(json!({
-            "type": "object",
-            "additionalProperties": false,
-            "patternProperties": { self.pattern: value },
-        }))
     }
 }

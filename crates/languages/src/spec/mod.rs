@@ -1,29 +1,26 @@
-//! Specifications of tables: one list of keys, by which a table is read and from which its JSON Schema is made.
+//! Specifications: kinds of values, and tables as lists of keys, by which texts are read and described as JSON Schemas.
 //!
-//! - [`TableSpec`]: the keys of a table
+//! - [`ValueSpec`]: the values of a key; [`line()`], [`time()`], [`choice()`] and others are those of all languages
+//! - [`TableSpec`]: the keys of a table that is read into a value, where each key sets its part. A language with keys
+//!   that depend on each other asks a [`TomlTable`] for them one by one
 //! - [`KeySpec`]: one key: its name, its description, and where its value goes. [`key`] is for a value, [`table`] for a
 //!   table, [`tables`] for an array of tables, [`named_values`] for a table whose keys are names
-//! - [`ValueSpec`]: the values of a key
 //!
 //! A table is read into a value that holds the defaults: a key that is absent, or whose value is wrong, leaves it as it
 //! is. Wrong values are reported, so that [`read_toml`](crate::reader::read_toml) refuses the text.
 
 mod key;
-mod value;
 
-use schemars::Schema;
-use serde_json::{Map, Value, json};
+use serde_json::Value;
 
-use crate::reader::TomlTable;
+use crate::reader::{TomlTable, toml_schema};
 
+pub use crate::reader::value::{
+    NamedChoice, above_zero, bytes, choice, choice_among, choice_described, flag, id, line, one_of, ratio,
+    size, text, time, time_above_zero, time_up_to, whole, whole_u32,
+};
+pub use crate::reader::value_spec::ValueSpec;
 pub use key::{KeySpec, key, named_values, table, tables};
-pub use value::{NamedChoice, ValueSpec};
-
-/// The definitions of a JSON Schema (`$defs`), by name.
-type Definitions = Map<String, Value>;
-
-/// A JSON Schema, or the part of one for a key.
-type SchemaPart = Map<String, Value>;
 
 /// The keys of a table that is read into a `T`.
 pub struct TableSpec<T> {
@@ -50,58 +47,15 @@ impl<T: 'static> TableSpec<T> {
 
     /// Reads a table into a value and reports everything that is wrong with it, unknown keys included.
     pub fn read(&self, table: &mut TomlTable, into: &mut T) {
+        table.describe(self.name, self.about);
         self.keys.iter().for_each(|key| key.read(table, into));
         (self.check)(table, into);
         table.report_unknown();
     }
 
-    /// Returns the JSON Schema (2020-12) of texts whose top-level table this is.
-    pub fn schema(&self, title: &str) -> Schema {
-        let mut definitions = Definitions::new();
-        let mut schema = self.definition(&mut definitions);
-        schema.insert("$schema".to_owned(), "https://json-schema.org/draft/2020-12/schema".into());
-        schema.insert("title".to_owned(), title.into());
-        if !definitions.is_empty() {
-            schema.insert("$defs".to_owned(), definitions.into());
-        }
-        schema.into()
-    }
-
-    /// Adds the table to the definitions and returns the reference to it.
-    fn reference(&self, definitions: &mut Definitions) -> SchemaPart {
-        if !definitions.contains_key(self.name) {
-            let definition = self.definition(definitions);
-            definitions.insert(self.name.to_owned(), definition.into());
-        }
-        reference(self.name)
-    }
-
-    fn definition(&self, definitions: &mut Definitions) -> SchemaPart {
-        let properties: Map<String, Value> = self.keys.iter().map(|key| key.property(definitions)).collect();
-        let required: Vec<&str> = self.keys.iter().filter_map(KeySpec::required_name).collect();
-        let mut schema = part(json!({
-            "description": self.about,
-            "type": "object",
-            "properties": properties,
-            "additionalProperties": false,
-        }));
-        if !required.is_empty() {
-            schema.insert("required".to_owned(), required.into());
-        }
-        schema
-    }
-}
-
-/// Returns a reference to a definition.
-fn reference(name: &str) -> SchemaPart {
-    part(json!({ "$ref": format!("#/$defs/{name}") }))
-}
-
-/// Returns the entries of an object; none of anything else.
-fn part(schema: Value) -> SchemaPart {
-    match schema {
-        Value::Object(entries) => entries,
-        _ => SchemaPart::new(),
+    /// Returns the JSON Schema (2020-12) of texts whose top-level table this is; `into` holds the defaults.
+    pub fn schema(&self, title: &str, mut into: T) -> Value {
+        toml_schema(title, |mut top| self.read(&mut top, &mut into))
     }
 }
 
@@ -110,6 +64,7 @@ mod tests {
     use super::*;
     use crate::Diagnostics;
     use crate::reader::{ValueError, read_toml};
+    use serde_json::json;
     use units::{Bytes, Nanos};
 
     /// A configuration with keys of every form.
@@ -150,24 +105,17 @@ mod tests {
             "Product",
             "A product.",
             [
-                key("name", "Its name.", ValueSpec::text(), |product: &mut Product, name| {
-                    product.name = name
-                })
-                .required(),
-                key("wait", "A wait.", time(), |product, time| product.wait = Some(time)),
-                key("open", "Whether it is open.", ValueSpec::flag(), |product: &mut Product, is_open| {
+                key("name", "Its name.", text(), |product: &mut Product, name| product.name = name)
+                    .required(),
+                key("wait", "A wait.", wait(), |product, time| product.wait = Some(time)),
+                key("open", "Whether it is open.", flag(), |product: &mut Product, is_open| {
                     product.is_open = is_open;
                 })
                 .default_value(false),
-                key(
-                    "color",
-                    "The color.",
-                    ValueSpec::one_of("Color", "A color.", COLORS),
-                    |product, color| {
-                        product.color = Some(color);
-                    },
-                ),
-                key("tags", "Tags.", ValueSpec::text().list(), |product, tags| product.tags = tags),
+                key("color", "The color.", one_of("Color", "A color.", COLORS), |product, color| {
+                    product.color = Some(color);
+                }),
+                key("tags", "Tags.", text().list(), |product, tags| product.tags = tags),
                 table("store", "The store.", store(), |product| &mut product.store),
                 tables("server", "The servers.", server(), Server::default, |product, servers| {
                     product.servers = servers;
@@ -177,7 +125,7 @@ mod tests {
                     "Lifetimes.",
                     "^[0-9]{3}$",
                     status,
-                    time(),
+                    wait(),
                     |product, lifetimes| {
                         product.lifetimes = lifetimes;
                     },
@@ -187,7 +135,7 @@ mod tests {
     }
 
     fn store() -> TableSpec<Store> {
-        let size = || ValueSpec::size().named("Size", "A size.");
+        let size = || super::size().named("Size", "A size.");
         let keys = [
             key("size", "The size.", size(), |store: &mut Store, size: Bytes| store.size = size.0),
             key("object-max", "The largest object.", size(), |store, size| store.object_max = size.0),
@@ -200,12 +148,12 @@ mod tests {
     }
 
     fn server() -> TableSpec<Server> {
-        let url = key("url", "Its URL.", ValueSpec::text(), |server: &mut Server, url| server.url = url);
+        let url = key("url", "Its URL.", text(), |server: &mut Server, url| server.url = url);
         TableSpec::new("Server", "A server.", [url.required()])
     }
 
-    fn time() -> ValueSpec<Nanos> {
-        ValueSpec::time(Nanos::from_secs(100)).named("Time", "A time.")
+    fn wait() -> ValueSpec<Nanos> {
+        time_up_to(Nanos::from_secs(100)).named("Time", "A time.")
     }
 
     fn status(text: &str) -> Result<u16, ValueError> {
@@ -286,8 +234,7 @@ mod tests {
 
     #[test]
     fn the_schema_has_the_keys_that_are_read() {
-        let schema = product().schema("Products");
-        let schema = schema.to_value();
+        let schema = product().schema("Products", Product::default());
         let reference = |name: &str| json!({ "$ref": format!("#/$defs/{name}") });
         let with_about = |about: &str, mut schema: Value| {
             schema["description"] = about.into();

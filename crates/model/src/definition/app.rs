@@ -1,6 +1,7 @@
 //! The table `[workload]` of an application server benchmark.
 
-use languages::reader::{TomlTable, whole, whole_u32};
+use languages::reader::TomlTable;
+use languages::spec::{whole, whole_u32};
 
 use super::think::read_think;
 use crate::{
@@ -17,9 +18,13 @@ const ROUNDS_MAX: u32 = 50_000_000;
 /// Reads `[workload]`; the rest is in the settings of `[protocol]`.
 pub(super) fn read(workload: Option<TomlTable>, protocol: Option<&[ChosenSetting]>) -> Option<AppWorkload> {
     let mut table = workload?;
-    let rounds = table.required("rounds", whole_u32(0..=ROUNDS_MAX));
-    let payloads = table.required_tables("payloads");
-    let think = read_think(&mut table);
+    let about =
+        "The workload of an application server: transactions, which are those of the suite in `protocol`.";
+    table.describe("AppWorkload", about);
+    let rounds = table.required("rounds", "The rounds of a computation.", whole_u32(0..=ROUNDS_MAX));
+    let payloads = table.required_tables("payloads", "The lengths of messages.");
+    let about = "The pause of clients after each transaction; if absent: `none`.";
+    let think = read_think(&mut table, about);
     table.finish();
     let payloads: Vec<_> = payloads?.into_iter().map(read_payload).collect();
     let mut workload = AppWorkload {
@@ -38,8 +43,10 @@ pub(super) fn read(workload: Option<TomlTable>, protocol: Option<&[ChosenSetting
 }
 
 fn read_payload(mut table: TomlTable) -> Option<AppPayload> {
-    let bytes = table.required("bytes", whole_u32(1..=PAYLOAD_BYTES_MAX));
-    let weight = table.required("weight", whole(1..=u64::from(u32::MAX)));
+    table.describe("Payload", "A length of messages.");
+    let bytes = table.required("bytes", "The length in bytes.", whole_u32(1..=PAYLOAD_BYTES_MAX));
+    let about = "Its share of all messages is this divided by the sum of all weights.";
+    let weight = table.required("weight", about, whole(1..=u64::from(u32::MAX)));
     table.finish();
     Some(AppPayload { bytes: bytes?, weight: weight? })
 }

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use languages::reader::{TomlTable, ValueError, line, whole, whole_u32};
+use languages::reader::{TomlTable, ValueError};
+use languages::spec::{line, whole, whole_u32};
 
 use super::think::read_think;
 use crate::{EchoMessageKind, EchoWorkload};
@@ -13,8 +14,8 @@ const MESSAGE_MAX: u32 = 1 << 20;
 /// Reads `[workload]`.
 pub(super) fn read(workload: Option<TomlTable>) -> Option<EchoWorkload> {
     let mut table = workload?;
-    let tables = table.required_tables("messages");
-    let think = read_think(&mut table);
+    let tables = table.required_tables("messages", "The kinds of messages.");
+    let think = read_think(&mut table, "The pause of users after each message; if absent: `none`.");
     table.finish();
     let (mut messages, mut names) = (Vec::new(), BTreeSet::new());
     for table in tables? {
@@ -25,9 +26,10 @@ pub(super) fn read(workload: Option<TomlTable>) -> Option<EchoWorkload> {
 }
 
 fn read_message(mut table: TomlTable, names: &mut BTreeSet<String>) -> Option<EchoMessageKind> {
-    let name = table.required("name", line);
-    let bytes = table.required("bytes", whole_u32(0..=MESSAGE_MAX));
-    let weight = table.required("weight", whole(1..=u64::from(u32::MAX)));
+    let name = table.required("name", "The name in reports.", line());
+    let bytes = table.required("bytes", "The length in bytes.", whole_u32(0..=MESSAGE_MAX));
+    let about = "Its share of all messages is this divided by the sum of all weights.";
+    let weight = table.required("weight", about, whole(1..=u64::from(u32::MAX)));
     if let Some(name) = name.as_ref().filter(|name| !names.insert((*name).clone())) {
         table.reject("name", ValueError::new(format!("another message is called `{name}`")));
     }

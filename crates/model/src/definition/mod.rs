@@ -1,11 +1,10 @@
 //! The definition language: a benchmark as a TOML text that people write, read and compare.
 //!
-//! - [`parse`](Definition::parse): text → [`Definition`], or everything that is wrong with it
+//! - [`parse`](Definition::parse): text → [`Definition`], or everything that is wrong with it; the published JSON Schema
 //! - `values`: the notation of single values
 //! - `web`, `app`, `order_entry`, `sql`, `echo`: the workloads of the families
 //! - `protocol`: the settings of the families
 //! - `think`: the pauses of users
-//! - `schema`: the published JSON Schema
 
 mod app;
 #[cfg(feature = "echo")]
@@ -13,24 +12,22 @@ mod echo;
 mod order_entry;
 mod parse;
 mod protocol;
-mod schema;
 mod sql;
 mod think;
 mod values;
 mod web;
 
-use languages::names;
-use schemars::JsonSchema;
 use units::Nanos;
 
-pub use schema::definition_schema;
+pub use parse::definition_schema;
 pub use sql::SqlDefinition;
 pub use web::{DataDefinition, DataFormat, FilelistSource, WebDefinition, WorkloadSource, header_name_fault};
 
 #[cfg(feature = "echo")]
 use crate::EchoWorkload;
 use crate::{
-    AppWorkload, Arrivals, Catalog, ChosenSetting, Headline, OrderEntryWorkload, Phases, Rules, Workload,
+    AppWorkload, Arrivals, Catalog, ChosenSetting, Configuration, Family, Headline, OrderEntryWorkload,
+    Phases, Rules, Workload,
 };
 
 /// The version of the definition language.
@@ -69,41 +66,6 @@ pub struct Definition {
     pub rules: Rules,
 }
 
-#[cfg(not(feature = "echo"))]
-names! {
-    /// A kind of server.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq, JsonSchema)]
-    pub enum Family {
-        /// Web servers.
-        Web = "web",
-        /// Application servers.
-        App = "application",
-        /// Databases of the order-entry workload.
-        OrderEntry = "order-entry",
-        /// Databases of a user's own statements.
-        Sql = "sql",
-    }
-}
-
-#[cfg(feature = "echo")]
-names! {
-    /// A kind of server.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq, JsonSchema)]
-    pub enum Family {
-        /// Web servers.
-        Web = "web",
-        /// Application servers.
-        App = "application",
-        /// Databases of the order-entry workload.
-        OrderEntry = "order-entry",
-        /// Databases of a user's own statements.
-        Sql = "sql",
-        /// Echo servers, for tests.
-        #[schemars(skip)]
-        Echo = "echo",
-    }
-}
-
 /// The workload as defined, a variant per protocol family.
 #[derive(Debug, Clone, PartialEq)]
 pub enum WorkloadDefinition {
@@ -123,10 +85,7 @@ pub enum WorkloadDefinition {
 impl WorkloadDefinition {
     /// Returns the definition of a web workload; `None` of another family.
     pub fn web(&self) -> Option<&WebDefinition> {
-        match self {
-            WorkloadDefinition::Web(web) => Some(web),
-            _ => None,
-        }
+        if let WorkloadDefinition::Web(web) = self { Some(web) } else { None }
     }
 }
 
@@ -175,6 +134,12 @@ impl Definition {
         }
     }
 
+    /// Returns the benchmark as it is defined, with its own workload or one that was made from another filelist.
+    pub fn configuration(&self, workload: Workload) -> Configuration {
+        let filelist = format!("the standard one of {}", self.id);
+        Configuration { workload, time_limit: self.time_limit, filelist }
+    }
+
     /// Returns the catalog of a run of the benchmark with a workload, its own or one that settings have changed.
     pub fn catalog(&self, workload: &Workload) -> Catalog {
         self.headline.applied(workload.catalog())
@@ -208,14 +173,11 @@ impl Levels {
 }
 
 /// The settings of an open loop, if a run asks for one.
-#[derive(Debug, Clone, PartialEq, Eq, JsonSchema)]
-#[schemars(rename_all = "kebab-case", deny_unknown_fields)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OpenLoopDefinition {
     /// The distribution of due times.
-    #[schemars(with = "Option<Arrivals>")]
     pub arrivals: Arrivals,
     /// The most operations in flight; if absent, 1000, or 64 of databases, whose sessions are few.
-    #[schemars(range(min = 1, max = 1_000_000))]
     pub in_flight_max: Option<u32>,
 }
 
@@ -245,7 +207,7 @@ const QUICK_PHASE_MAX: Nanos = Nanos::from_secs(1);
 
 impl QuickDefinition {
     /// Makes the short form of a benchmark that defines none: the lowest and the highest load, no pause before.
-    pub(crate) fn of(load: &LoadDefinition, full: Phases) -> QuickDefinition {
+    pub fn of(load: &LoadDefinition, full: Phases) -> QuickDefinition {
         let levels = load.levels.list(None, load.unit);
         let lowest = levels.iter().copied().reduce(f64::min);
         let highest = levels.iter().copied().reduce(f64::max);

@@ -10,7 +10,10 @@ pub(super) fn read(
     workload: Option<TomlTable>,
     protocol: Option<&[ChosenSetting]>,
 ) -> Option<OrderEntryWorkload> {
-    workload?.finish();
+    let workload = workload?;
+    let about = "The workload of order entry: it has no keys, everything is in `protocol`.";
+    workload.describe("OrderEntryWorkload", about);
+    workload.finish();
     let mut workload = OrderEntryWorkload::default();
     protocol?.iter().for_each(|setting| apply(&mut workload, setting.setting.name, setting.value()));
     Some(workload)

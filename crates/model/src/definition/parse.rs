@@ -1,10 +1,12 @@
 //! The parser of definitions: a definition, or everything that is wrong with its text.
 
-use languages::reader::{
-    TomlTable, ValueError, choice, id, line, ratio, read_toml, time, time_above_zero, whole, whole_u32,
+use languages::reader::{TomlTable, ValueError, read_toml, toml_schema};
+use languages::spec::{
+    ValueSpec, choice, choice_described, id, line, ratio, time, time_above_zero, whole, whole_u32,
 };
 use languages::{Diagnostics, HttpUrl, HttpUrlError, LOAD_POINTS_MAX, USERS_MAX};
-use toml::de::{DeTable, DeValue};
+use serde_json::Value;
+use toml::de::DeTable;
 use units::Nanos;
 
 use super::app;
@@ -15,10 +17,10 @@ use super::protocol::{read_changed, read_protocol, time_limit};
 use super::sql;
 use super::values::{level, rates, users};
 use super::{
-    DEFINITION_FORMAT, Definition, Family, Levels, LoadDefinition, LoadUnit, OpenLoopDefinition,
-    QuickDefinition, WorkloadDefinition, web,
+    DEFINITION_FORMAT, Definition, Levels, LoadDefinition, LoadUnit, OpenLoopDefinition, QuickDefinition,
+    WorkloadDefinition, web,
 };
-use crate::{Headline, Phases, Rules};
+use crate::{Family, Headline, Phases, Rules};
 
 /// Keys that occur in definitions and in no other language of Plimsoll.
 const OWN_KEYS: [&str; 4] = ["workload", "protocol", "load", "phases"];
@@ -42,15 +44,39 @@ impl Definition {
     }
 }
 
+/// Returns the JSON Schema (2020-12) of benchmark definitions.
+pub fn definition_schema() -> Value {
+    toml_schema("Plimsoll benchmark definition", read_definition)
+}
+
+/// Phases without length.
+const NO_PHASES: Phases = Phases {
+    quiet: Nanos::ZERO,
+    ramp_up: Nanos::ZERO,
+    settle: Nanos::ZERO,
+    steady: Nanos::ZERO,
+    ramp_down: Nanos::ZERO,
+    drain: Nanos::ZERO,
+};
+
+/// Returns the families that the schema has.
+fn described_families() -> Vec<Family> {
+    Family::ALL.into_iter().filter(Family::is_described).collect()
+}
+
 /// Every key is read before the first `?`, so that all mistakes are found; `None` means that one was reported.
 fn read_definition(mut top: TomlTable) -> Option<Definition> {
-    let format = top.required("format", whole_u32(DEFINITION_FORMAT..=DEFINITION_FORMAT));
-    let id = top.required("id", id);
-    let version = top.required("version", whole_u32(1..=u32::MAX));
-    let title = top.required("title", line);
-    let summary = top.required("summary", line);
-    let family = top.required("family", choice);
-    let headline = top.required("headline", choice);
+    top.describe("Definition", "A benchmark that `plimsoll run` can run.");
+    let formats = whole_u32(DEFINITION_FORMAT..=DEFINITION_FORMAT);
+    let format = top.required("format", "The version of this language: 1.", formats);
+    let id = top.required("id", "The name that is typed: lower-case letters, digits, `-` and `.`.", id());
+    let about = "The version of the benchmark; rises with any change that could move a number.";
+    let version = top.required("version", about, whole_u32(1..=u32::MAX));
+    let title = top.required("title", "The name for people: `WebStone 2.0.1-style`.", line());
+    let summary = top.required("summary", "The purpose of the benchmark, in one sentence.", line());
+    let about = "The kind of server that it loads.";
+    let family: Option<Family> = top.required("family", about, choice_described(Family::is_described));
+    let headline = top.required("headline", "The figure that it is known by.", choice());
     if headline == Some(Headline::NewOrderRate) && family.is_some_and(|family| family != Family::OrderEntry) {
         top.reject(
             "headline",
@@ -58,25 +84,39 @@ fn read_definition(mut top: TomlTable) -> Option<Definition> {
         );
     }
     let target = match family {
-        Some(Family::Sql) => top.optional("target", sql::target),
-        _ => top.optional("target", target),
+        Some(Family::Sql) => sql::target(),
+        Some(Family::Web | Family::App | Family::OrderEntry) | None => target(),
+        #[cfg(feature = "echo")]
+        Some(Family::Echo) => target(),
     };
-    let load = top.required_table("load").and_then(read_load);
-    let open_loop = top.optional_table("open-loop").map(read_open_loop);
-    let phases = top.required_table("phases").and_then(read_phases);
-    let quick = match top.value("quick") {
-        Some(_) => {
-            let family = family.unwrap_or(Family::Web);
-            top.optional_table("quick")
-                .and_then(|table| read_quick(table, load.as_ref()?.unit, phases?, family))
+    let about =
+        "The running server that a run loads unless it names another, such as `http://127.0.0.1:8080/`.";
+    let target = top.optional("target", about, target);
+    let load = top.required_table("load", "The load points.").and_then(read_load);
+    let about = "The settings of an open loop, if the benchmark is one or a run asks for one. If absent: constant \
+                 arrivals, 1000 in flight at most.";
+    let open_loop = top.optional_table("open-loop", about).map(read_open_loop);
+    let phases = top.required_table("phases", "The phases of every load point.").and_then(read_phases);
+    let about = "The short form that `--quick` runs. If absent: the lowest and the highest load, each for at most 5 s, \
+                 with at most 1 s of ramp-up, settle and ramp-down.";
+    let quick = match top.optional_table("quick", about) {
+        None if top.value("quick").is_none() => {
+            load.as_ref().zip(phases).map(|(load, phases)| QuickDefinition::of(load, phases))
         }
-        None => load.as_ref().zip(phases).map(|(load, phases)| QuickDefinition::of(load, phases)),
+        quick => {
+            let full = load.as_ref().map(|load| load.unit).zip(phases);
+            quick.and_then(|table| read_quick(table, full, family.unwrap_or(Family::Web)))
+        }
     };
-    let rules = top.optional_table("rules").map(read_rules);
+    let about = "Limits that the verdict depends on, where they differ from the measurement rules' own.";
+    let rules = top.optional_table("rules", about).map(read_rules);
     let highest =
         [load.as_ref().map(|load| load.levels.highest()), quick.as_ref().map(|quick| quick.levels.highest())];
     let level_max = highest.into_iter().flatten().reduce(f64::max);
-    let workload = read_workload(&mut top, family.unwrap_or(Family::Web), level_max);
+    let mut workload = None;
+    for family in top.cases(family.unwrap_or(Family::Web), &described_families()) {
+        workload = read_workload(&mut top, family, level_max);
+    }
     top.finish();
     let (workload, time_limit) = workload?;
     Some(Definition {
@@ -100,21 +140,22 @@ fn read_definition(mut top: TomlTable) -> Option<Definition> {
 /// The scheme of a server at a Unix socket.
 const SOCKET_SCHEME: &str = "http+unix://";
 
-/// Reads the URL of a running server: all but its path, which requests have.
-fn target(value: &DeValue) -> Result<String, ValueError> {
-    let written = line(value)?;
-    if written.to_ascii_lowercase().starts_with(SOCKET_SCHEME) {
-        // Its path is read where connections are made.
-        return Ok(written);
-    }
-    let hint = "write the server alone, such as `http://127.0.0.1:8080/`";
-    // A text before `@` may be a password, so the error does not repeat the URL.
-    let url: HttpUrl =
-        written.parse().map_err(|error: HttpUrlError| ValueError::new(error.to_string()).hint(hint))?;
-    match url.target.as_str() {
-        "" | "/" => Ok(written),
-        _ => Err(ValueError::new("expected no path: requests have their own").hint(hint)),
-    }
+/// URLs of running servers: all but the path, which requests have.
+fn target() -> ValueSpec<String> {
+    line().and_then(|written| {
+        if written.to_ascii_lowercase().starts_with(SOCKET_SCHEME) {
+            // Its path is read where connections are made.
+            return Ok(written);
+        }
+        let hint = "write the server alone, such as `http://127.0.0.1:8080/`";
+        // A text before `@` may be a password, so the error does not repeat the URL.
+        let url: HttpUrl =
+            written.parse().map_err(|error: HttpUrlError| ValueError::new(error.to_string()).hint(hint))?;
+        match url.target.as_str() {
+            "" | "/" => Ok(written),
+            _ => Err(ValueError::new("expected no path: requests have their own").hint(hint)),
+        }
+    })
 }
 
 /// Reads `[workload]` and `[protocol]`, which are the family's, and the time limit of an operation.
@@ -123,7 +164,9 @@ fn read_workload(
     family: Family,
     level_max: Option<f64>,
 ) -> Option<(WorkloadDefinition, Nanos)> {
-    let (workload, protocol) = (top.required_table("workload"), top.required_table("protocol"));
+    let about = "The requests or transactions of users, or the filelist that they are made from.";
+    let workload = top.required_table("workload", about);
+    let protocol = top.required_table("protocol", "The settings of the family.");
     let protocol = protocol.and_then(|table| read_protocol(table, family));
     let workload = match family {
         Family::Web => web::read(workload, protocol.as_deref(), level_max).map(WorkloadDefinition::Web),
@@ -142,8 +185,10 @@ fn read_workload(
 }
 
 fn read_load(mut table: TomlTable) -> Option<LoadDefinition> {
-    let users = read_levels(&mut table, "users", users);
-    let rate = read_levels(&mut table, "rate", rates);
+    table.describe("Load", "The load points: either `users` or `rate`.");
+    table.describe_n_keys(1);
+    let users = read_levels(&mut table, "users", "Numbers of users of a closed loop.", users());
+    let rate = read_levels(&mut table, "rate", "Operations per second of an open loop.", rates());
     if users.is_some() && rate.is_some() {
         table.reject("rate", ValueError::new("expected either `users` or `rate`, found both"));
     }
@@ -161,75 +206,120 @@ fn read_load(mut table: TomlTable) -> Option<LoadDefinition> {
 fn read_levels(
     table: &mut TomlTable,
     key: &'static str,
-    list: impl Fn(&DeValue) -> Result<Vec<f64>, ValueError>,
+    about: &str,
+    list: ValueSpec<Vec<f64>>,
 ) -> Option<Levels> {
-    let Some(DeValue::Table(_)) = table.value(key) else {
-        return table.optional(key, list).map(Levels::List);
-    };
-    let mut inner = table.optional_table(key)?;
-    let steps = inner.required("steps", whole_u32(1..=LOAD_POINTS_MAX as u32));
-    let max = inner.required("max", level);
-    inner.finish();
-    Some(Levels::Steps { steps: steps?, max: max? })
-}
-
-fn read_open_loop(mut table: TomlTable) -> OpenLoopDefinition {
-    let standard = OpenLoopDefinition::default();
-    let arrivals = table.optional("arrivals", choice).unwrap_or(standard.arrivals);
-    let in_flight_max = table.optional("in-flight-max", whole_u32(1..=USERS_MAX));
-    table.finish();
-    OpenLoopDefinition { arrivals, in_flight_max }
-}
-
-fn read_phases(mut table: TomlTable) -> Option<Phases> {
-    let mut part = |key| table.optional(key, time).unwrap_or(Nanos::ZERO);
-    let (quiet, ramp_up, settle) = (part("quiet"), part("ramp-up"), part("settle"));
-    let (ramp_down, drain) = (part("ramp-down"), part("drain"));
-    let steady = table.required("steady", time_above_zero);
-    table.finish();
-    Some(Phases { quiet, ramp_up, settle, steady: steady?, ramp_down, drain })
-}
-
-/// Reads the short form; phases that it does not name are those of the full one.
-fn read_quick(mut table: TomlTable, unit: LoadUnit, full: Phases, family: Family) -> Option<QuickDefinition> {
-    let levels = match unit {
-        LoadUnit::Users => read_levels(&mut table, "users", users),
-        LoadUnit::Rate => read_levels(&mut table, "rate", rates),
-    };
-    if levels.is_none() && table.value("users").is_none() && table.value("rate").is_none() {
-        table.reject("users", ValueError::new("the levels of load must be given here"));
-    }
-    let mut part = |key, full| table.optional(key, time).unwrap_or(full);
-    let (quiet, ramp_up) = (part("quiet", full.quiet), part("ramp-up", full.ramp_up));
-    let (settle, ramp_down) = (part("settle", full.settle), part("ramp-down", full.ramp_down));
-    let drain = part("drain", full.drain);
-    let steady = table.required("steady", time_above_zero);
-    let settings = table.optional_table("protocol").map(|settings| read_changed(settings, family));
-    table.finish();
-    Some(QuickDefinition {
-        levels: levels?,
-        phases: Phases { quiet, ramp_up, settle, steady: steady?, ramp_down, drain },
-        settings: settings.unwrap_or_default(),
+    table.optional_either(key, about, list.map(Levels::List), |mut inner| {
+        inner.describe("Steps", "Levels in equal steps up to a maximum that a run may choose.");
+        let steps = inner.required("steps", "Number of levels.", whole_u32(1..=LOAD_POINTS_MAX as u32));
+        let max = inner.required("max", "The highest level.", level());
+        inner.finish();
+        Some(Levels::Steps { steps: steps?, max: max? })
     })
 }
 
-fn read_rules(mut table: TomlTable) -> Rules {
-    let standard = Rules::default();
-    let mut part = |key, standard| table.optional(key, ratio).unwrap_or(standard);
-    let rules = Rules {
-        error_ratio_max: part("error-ratio-max", standard.error_ratio_max),
-        little_gap_max: part("little-gap-max", standard.little_gap_max),
-        generator_busy_max: part("generator-busy-max", standard.generator_busy_max),
-        run_queue_ratio_max: part("run-queue-ratio-max", standard.run_queue_ratio_max),
-        sut_saturated_min: part("sut-saturated-min", standard.sut_saturated_min),
-        delivered_ratio_min: part("delivered-ratio-min", standard.delivered_ratio_min),
-        lateness_p99_max: table.optional("lateness-p99-max", time).unwrap_or(standard.lateness_p99_max),
-        operations_min: table
-            .optional("operations-min", whole(0..=i64::MAX as u64))
-            .unwrap_or(standard.operations_min),
-    };
+fn read_open_loop(mut table: TomlTable) -> OpenLoopDefinition {
+    table.describe("OpenLoop", "The settings of an open loop.");
+    let standard = OpenLoopDefinition::default();
+    let arrivals = table.optional("arrivals", "The distribution of due times.", choice());
+    let about = "The most operations in flight; if absent, 1000, or 64 of databases, whose sessions are few.";
+    let in_flight_max = table.optional("in-flight-max", about, whole_u32(1..=USERS_MAX));
     table.finish();
-    rules
+    OpenLoopDefinition { arrivals: arrivals.unwrap_or(standard.arrivals), in_flight_max }
+}
+
+fn read_phases(mut table: TomlTable) -> Option<Phases> {
+    let about = "The lengths of the phases of a load point; those that are left out have no length.";
+    table.describe("Phases", about);
+    let phases = read_lengths(&mut table, NO_PHASES);
+    table.finish();
+    phases
+}
+
+/// Reads the lengths of phases; those that are left out are as in `full`.
+fn read_lengths(table: &mut TomlTable, full: Phases) -> Option<Phases> {
+    let mut length = |key, about, full| table.optional(key, about, time()).unwrap_or(full);
+    let quiet = length("quiet", "A pause before each load point.", full.quiet);
+    let ramp_up = length("ramp-up", "Load rising.", full.ramp_up);
+    let settle = length("settle", "Full load, not measured.", full.settle);
+    let ramp_down = length("ramp-down", "Load falling.", full.ramp_down);
+    let about =
+        "The longest time in which operations in flight may finish afterwards; without it they are given up.";
+    let drain = length("drain", about, full.drain);
+    let steady = table.required("steady", "Measured; above zero.", time_above_zero());
+    Some(Phases { quiet, ramp_up, settle, steady: steady?, ramp_down, drain })
+}
+
+/// Reads the short form of a benchmark with this unit of load and these phases; phases that it does not name are those
+/// of the full one.
+fn read_quick(
+    mut table: TomlTable,
+    full: Option<(LoadUnit, Phases)>,
+    family: Family,
+) -> Option<QuickDefinition> {
+    let about =
+        "The short form of a benchmark, for a first look. Phases that are left out are as in the full form.";
+    table.describe("Quick", about);
+    let (unit, full) = full.or_else(|| table.described((LoadUnit::Users, NO_PHASES)))?;
+    let mut levels = None;
+    for unit in table.cases(unit, &[LoadUnit::Users, LoadUnit::Rate]) {
+        levels = match unit {
+            LoadUnit::Users => {
+                read_levels(&mut table, "users", "Numbers of users, if the full form has users.", users())
+            }
+            LoadUnit::Rate => read_levels(
+                &mut table,
+                "rate",
+                "Operations per second, if the full form has a rate.",
+                rates(),
+            ),
+        };
+    }
+    if levels.is_none() && table.value("users").is_none() && table.value("rate").is_none() {
+        table.reject("users", ValueError::new("the levels of load must be given here"));
+    }
+    let phases = read_lengths(&mut table, full);
+    let mut settings = None;
+    for family in table.cases(family, &described_families()) {
+        let inner = table.optional_table("protocol", "The settings that differ from those of the full form.");
+        settings = inner.map(|inner| read_changed(inner, family));
+    }
+    table.finish();
+    Some(QuickDefinition { levels: levels?, phases: phases?, settings: settings.unwrap_or_default() })
+}
+
+fn read_rules(mut table: TomlTable) -> Rules {
+    table.describe("Rules", "Limits that the verdict of a load point depends on. Ratios are from 0 to 1.");
+    let standard = Rules::default();
+    let mut part = |key, about, standard| table.optional(key, about, ratio()).unwrap_or(standard);
+    let about = "Failed ÷ completed operations above which a load point is not valid.";
+    let error_ratio_max = part("error-ratio-max", about, standard.error_ratio_max);
+    let about = "Relative gap in N = X·(R + Z) above which a load point needs an explanation.";
+    let little_gap_max = part("little-gap-max", about, standard.little_gap_max);
+    let about = "Busy part of the load CPUs from which the generator counts as the bottleneck.";
+    let generator_busy_max = part("generator-busy-max", about, standard.generator_busy_max);
+    let about = "Time that load threads waited for a CPU, as a part of the run's length, above which the generator counts \
+                 as the bottleneck.";
+    let run_queue_ratio_max = part("run-queue-ratio-max", about, standard.run_queue_ratio_max);
+    let about = "Part of its own CPU allowance from which the SUT counts as saturated.";
+    let sut_saturated_min = part("sut-saturated-min", about, standard.sut_saturated_min);
+    let about = "Delivered ÷ offered rate below which an open-loop load point is not valid.";
+    let delivered_ratio_min = part("delivered-ratio-min", about, standard.delivered_ratio_min);
+    let about = "99th percentile of lateness above which the generator counts as the bottleneck (open loop).";
+    let lateness_p99_max = table.optional("lateness-p99-max", about, time());
+    let about = "The fewest completed operations of a valid load point.";
+    let operations_min = table.optional("operations-min", about, whole(0..=i64::MAX as u64));
+    table.finish();
+    Rules {
+        error_ratio_max,
+        little_gap_max,
+        generator_busy_max,
+        run_queue_ratio_max,
+        sut_saturated_min,
+        delivered_ratio_min,
+        lateness_p99_max: lateness_p99_max.unwrap_or(standard.lateness_p99_max),
+        operations_min: operations_min.unwrap_or(standard.operations_min),
+    }
 }
 
 /// A definition with every key.
@@ -282,6 +372,11 @@ mod tests {
         Tls, WebProtocol, WorkloadSource,
     };
     use proptest::prelude::*;
+    use testkit::{is_published, keys_named, keys_read, schema_faults};
+
+    /// The texts that have every key between them.
+    const EVERY: [&str; 6] =
+        [EVERY_KEY, EVERY_REQUEST_KEY, EVERY_SESSION_KEY, EVERY_APP_KEY, EVERY_ORDER_KEY, EVERY_SQL_KEY];
 
     fn problem(piece: &str, replacement: &str) -> String {
         problem_of(EVERY_KEY, piece, replacement)
@@ -643,6 +738,74 @@ mod tests {
         line 24, `[10, 20]`: `load.users` is not valid: expected load levels in quotes, found an array
         line 24, `0`: `load.users` is not valid: expected a number of users from 1 to 1000000, found `0`
         "#);
+    }
+
+    /// Goal: a description asks for every key, in whatever case it is read. The definitions with every key are read
+    /// without complaint, and unknown keys are refused everywhere.
+    #[test]
+    fn the_schema_names_the_keys_that_are_read_and_no_others() {
+        let named = [
+            "/parameters",
+            "/headers",
+            "/data",
+            "/extract",
+            "/expect",
+            "/body/form",
+            "/body/multipart",
+            "/reply/json",
+        ];
+        let mut read = keys_read(&EVERY, &named);
+        // The short form can change all settings, and those texts change some.
+        read.insert("/quick/protocol".to_owned(), read["/protocol"].clone());
+        // Of two ways to say something only one can be in a text; other tests read the others.
+        for (path, others) in [
+            ("/workload/filelist", &["file"][..]),
+            ("/workload/requests", &["weight", "disclose-path"]),
+            ("/workload/requests/headers/*", &["env", "file", "prefix", "value", "disclose"]),
+            ("/workload/requests/body", &["env", "file", "prefix", "value", "disclose"]),
+            ("/workload/requests/parameters/*", &["env", "file", "prefix"]),
+            ("/workload/requests/reply", &["content-type"]),
+            ("/load/users", &["steps", "max"]),
+            ("/quick/users", &["steps", "max"]),
+        ] {
+            read.entry(path.to_owned()).or_default().extend(others.iter().map(ToString::to_string));
+        }
+        assert_eq!(read, keys_named(definition_schema()));
+    }
+
+    #[test]
+    fn the_schema_refuses_what_the_program_refuses() {
+        let schema = definition_schema();
+        let faults = |text: &str| schema_faults(&schema, &toml::from_str::<Value>(text).unwrap());
+        for text in EVERY {
+            assert_eq!(faults(text), [""; 0]);
+        }
+        for (text, piece, replacement) in [
+            (EVERY_KEY, "format = 1\n", "format = 2\n"),
+            (EVERY_KEY, "[load]\n", "[load]\nrate = \"5\"\n"),
+            (EVERY_KEY, "[phases]\n", "[phases]\nflavor = 1\n"),
+            (EVERY_KEY, "[quick]\n", "[quick]\nflavor = 1\n"),
+            (EVERY_KEY, "[rules]\n", "[rules]\nflavor = 1\n"),
+            (EVERY_KEY, "[open-loop]\n", "[open-loop]\nflavor = 1\n"),
+            (EVERY_KEY, "family = \"web\"", "family = \"wap\""),
+            (EVERY_REQUEST_KEY, "{ steps = 4, max = 100 }", "{ steps = 0, max = 100 }"),
+            (EVERY_REQUEST_KEY, "{ steps = 4, max = 100 }", "{ steps = 4 }"),
+            (EVERY_REQUEST_KEY, "from = 10, count = 3", "from = -1, count = 3"),
+            (EVERY_REQUEST_KEY, "status = 201", "status = 100"),
+            (EVERY_REQUEST_KEY, "{ contains = \"accepted\" }", "{ contains = \"\" }"),
+            (EVERY_REQUEST_KEY, "{ letters = 1000 }", "{ bytes = 5 }"),
+            (EVERY_REQUEST_KEY, "[\"image\", \"image\", \"letters\"]", "[]"),
+        ] {
+            assert!(text.contains(piece), "{piece}");
+            let text = text.replacen(piece, replacement, 1);
+            assert!(!faults(&text).is_empty(), "{replacement}");
+            assert!(Definition::parse("my.toml", &text).is_err(), "{replacement}");
+        }
+    }
+
+    #[test]
+    fn the_published_schema_is_the_one_of_this_program() {
+        is_published("benchmark.schema.json", definition_schema());
     }
 
     #[test]

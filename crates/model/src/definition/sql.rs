@@ -2,12 +2,17 @@
 
 use std::collections::BTreeSet;
 
-use languages::reader::{NamedEntry, TomlTable, ValueError, flag, kind, line, ratio, text, whole};
+use languages::reader::{NamedEntry, TomlTable, ValueError, kind};
+use languages::spec::{ValueSpec, flag, line, ratio, text, whole};
 use languages::{credential_spans, nearest};
+use serde_json::json;
 use toml::de::DeValue;
 
 use super::think::read_think;
-use super::web::{DataDefinition, Weight, kind_limits, read_data, read_values, regex, variable};
+use super::web::{
+    ABOUT_LIMITS, DataDefinition, Weight, count, fixed_count, kind_limits, read_data, read_values, regex,
+    variable,
+};
 use crate::setting::sql::apply;
 use crate::workload::{EXTRACTED, is_name};
 use crate::{
@@ -39,20 +44,21 @@ pub struct SqlDefinition {
     pub password: Option<String>,
 }
 
-/// Reads the URL of a running database.
-pub(super) fn target(value: &DeValue) -> Result<String, ValueError> {
-    let written = line(value)?;
-    let hint = "write `postgres://USER@HOST:PORT/DATABASE` or `mysql://USER@HOST:PORT/DATABASE`";
-    let (scheme, rest) = written.split_once("://").unwrap_or(("", &written));
-    if !SCHEMES.iter().any(|known| known.eq_ignore_ascii_case(scheme)) {
-        return Err(ValueError::new("expected the URL of a database").hint(hint));
-    }
-    // A text before `@` may be a password, so the error does not repeat the URL.
-    match rest.split_once('@') {
-        Some((user, _)) if user.contains(':') => Err(ValueError::new("a definition has no password")
-            .hint("it comes from `PGPASSWORD`, `~/.pgpass` or the file of `PGPASSFILE`, or of MariaDB from `MYSQL_PWD`")),
-        _ => Ok(written),
-    }
+/// URLs of running databases.
+pub(super) fn target() -> ValueSpec<String> {
+    line().and_then(|written| {
+        let hint = "write `postgres://USER@HOST:PORT/DATABASE` or `mysql://USER@HOST:PORT/DATABASE`";
+        let (scheme, rest) = written.split_once("://").unwrap_or(("", &written));
+        if !SCHEMES.iter().any(|known| known.eq_ignore_ascii_case(scheme)) {
+            return Err(ValueError::new("expected the URL of a database").hint(hint));
+        }
+        // A text before `@` may be a password, so the error does not repeat the URL.
+        match rest.split_once('@') {
+            Some((user, _)) if user.contains(':') => Err(ValueError::new("a definition has no password")
+                .hint("set it by `PGPASSWORD`, `~/.pgpass` or the file in `PGPASSFILE`, for MariaDB by `MYSQL_PWD`")),
+            _ => Ok(written),
+        }
+    })
 }
 
 /// Returns the products that read the statements: that of the target, or any.
@@ -80,10 +86,14 @@ pub(super) fn read(
 }
 
 fn read_workload(mut table: TomlTable, products: &[DatabaseProduct]) -> Option<SqlDefinition> {
-    let tables = table.required_tables("transactions");
-    let think = read_think(&mut table);
-    let password = table.optional_table("password").and_then(read_password);
-    let mut data = table.optional_table("data").map(read_data).unwrap_or_default();
+    table.describe("SqlWorkload", "The workload of a database: transactions of a user's own statements.");
+    let tables = table.required_tables("transactions", "The kinds of transactions.");
+    let think = read_think(&mut table, "The pause of users after each transaction; if absent: `none`.");
+    let about = "The source of the password of the database; if absent: the variables that the product's own clients \
+                 read.";
+    let password = table.optional_table("password", about).and_then(read_password);
+    let about = "Data of users, by their names: files whose columns stand in statements as `{NAME.COLUMN}`.";
+    let mut data = read_data(&mut table, about);
     let transactions = tables.and_then(|tables| read_transactions(tables, products, &mut data));
     for name in data.iter().filter(|data| data.columns.is_empty()).map(|data| data.name.clone()) {
         if !table.has_mistake() {
@@ -105,7 +115,8 @@ fn read_workload(mut table: TomlTable, products: &[DatabaseProduct]) -> Option<S
 
 /// Reads `{ env = "SHOP_PASSWORD" }`.
 fn read_password(mut table: TomlTable) -> Option<String> {
-    let name = table.required("env", variable);
+    table.describe("Password", "The source of a password, which is never stored.");
+    let name = table.required("env", "The environment variable that has it when a run begins.", variable());
     table.finish();
     name
 }
@@ -144,13 +155,20 @@ fn read_transaction(
     names: &mut BTreeSet<String>,
     data: &mut [DataDefinition],
 ) -> Option<(SqlTransaction, Weight)> {
-    let name = table.required("name", line);
-    let weight = table.required("weight", Weight::read);
-    let is_atomic = table.optional("atomic", flag).unwrap_or(false);
-    let statements = table.required_tables("statements");
-    let parameters = table.optional_table("parameters").map(read_parameters).unwrap_or_default();
-    let share_gap_max = table.optional("share-gap-max", ratio);
-    let limits = table.optional("limits", kind_limits).unwrap_or_default();
+    table.describe("SqlTransaction", "A kind of transaction.");
+    let name = table.required("name", "The name in reports; names are all different.", line());
+    let about = "Its share of all transactions is this divided by the sum of all weights.";
+    let weight = table.required("weight", about, Weight::spec());
+    let about = "Whether the statements stand between `BEGIN` and `COMMIT`; if absent: `false`.";
+    let is_atomic = table.optional("atomic", about, flag()).unwrap_or(false);
+    let about = "The statements, in the order in which they are executed.";
+    let statements = table.required_tables("statements", about);
+    table.describe_rule("statements", "maxItems", STATEMENTS_MAX);
+    let about = "The values in the statements, by their names; each is drawn once for the whole transaction.";
+    let parameters = table.optional_table("parameters", about).map(read_parameters).unwrap_or_default();
+    let about = "Relative deviation of its share of all transactions above which a load point is not valid.";
+    let share_gap_max = table.optional("share-gap-max", about, ratio());
+    let limits = table.optional("limits", ABOUT_LIMITS, kind_limits()).unwrap_or_default();
     if let Some(name) = name.as_ref().filter(|name| !names.insert((*name).clone())) {
         table.reject("name", ValueError::new(format!("another transaction is called `{name}`")));
     }
@@ -160,7 +178,7 @@ fn read_transaction(
     for parameter in parameters.iter().filter(is_unused) {
         let error = ValueError::new(format!("no statement has `{{{}}}`", parameter.name));
         let hint =
-            "write it where a value stands, and not within quotes: values are sent beside the statement";
+            "write it in place of a value, without quotes: values are sent separately from the statement";
         table.reject_inner(&["parameters", &parameter.name], error.hint(hint));
     }
     let transaction =
@@ -180,9 +198,10 @@ fn read_parameters(mut table: TomlTable) -> Vec<Parameter> {
     let read = |(name, mut table): (&str, TomlTable)| {
         if !is_name(name) {
             let error = ValueError::new(format!("`{name}` cannot be the name of a parameter"));
-            table.reject_all(error.hint("take letters, digits, `-` and `_`"));
+            table.reject_all(error.hint("use letters, digits, `-` and `_`"));
         }
-        let parameter = read_values(name, &mut table);
+        table.describe("SqlParameter", "A value that varies: either `count` numbers, or `values`.");
+        let parameter = read_values(name, &mut table, count().described_as(fixed_count()));
         if parameter.as_ref().is_some_and(|parameter| matches!(parameter.count, Count::SquareRoot(_))) {
             table.reject("count", ValueError::new("the values of statements do not grow with the load"));
         }
@@ -213,9 +232,14 @@ fn read_statement(
     parameters: &[Parameter],
     data: &mut [DataDefinition],
 ) -> Option<SqlStatement> {
-    let sql = table.required("sql", sql);
+    table.describe("SqlStatement", "A statement.");
+    let about = "The text; `{id}` stands for the value of the parameter `id`, `{users.name}` for a column of data. \
+                 Values are sent beside the statement, which is prepared once; within quotes and comments, braces are \
+                 text.";
+    let sql = table.required("sql", about, sql());
     let rows = read_rows(table);
-    let expect = table.optional_table("expect").map(read_expected).unwrap_or_default();
+    let about = "The values that each of its rows must have, by the names of columns.";
+    let expect = table.optional_table("expect", about).map(read_expected).unwrap_or_default();
     let statement = SqlStatement { sql: sql?, rows, expect, line: table.line_of("sql") };
     if !credential_spans(&statement.sql).is_empty() {
         let error = ValueError::new("something here looks like a credential, and would be stored");
@@ -236,30 +260,37 @@ fn read_statement(
 /// Reads the expected values of columns: a text or a number each, or `{ regex = '…' }`.
 fn read_expected(mut table: TomlTable) -> Vec<ExpectedValue> {
     let mut expected = Vec::new();
-    let mut mistakes = Vec::new();
-    for (column, _, entry) in table.named_entries() {
+    let literal = expected_text();
+    for (column, _, entry) in table.named_entries(&literal) {
         let value = match entry {
             NamedEntry::Table(mut inner) => {
-                let pattern = inner.required("regex", regex);
+                inner.describe("ExpectedRegex", "A regular expression that a value must match.");
+                let about = "It is matched in linear time, anywhere in the value.";
+                let pattern = inner.required("regex", about, regex());
                 inner.finish();
                 pattern.map(ExpectedText::Regex)
             }
-            NamedEntry::Value(DeValue::String(text)) => Some(ExpectedText::Is(text.to_string())),
-            NamedEntry::Value(DeValue::Integer(number)) => Some(ExpectedText::Is(number.to_string())),
-            NamedEntry::Value(other) => {
-                let error =
-                    format!("expected a text, a whole number or `{{ regex = '…' }}`, found {}", kind(other));
-                mistakes.push((column, ValueError::new(error)));
-                None
-            }
+            NamedEntry::Value(value) => literal.read(value).map_err(|error| table.reject(column, error)).ok(),
         };
         expected.extend(value.map(|value| ExpectedValue { column: column.to_owned(), value }));
     }
-    for (column, error) in mistakes {
-        table.reject(column, error.hint("write the value as a text, as the database's own client prints it"));
-    }
     table.finish();
     expected
+}
+
+/// Values as the product's own client prints them: texts, or whole numbers.
+fn expected_text() -> ValueSpec<ExpectedText> {
+    let read = |value: &DeValue| match value {
+        DeValue::String(text) => Ok(ExpectedText::Is(text.to_string())),
+        DeValue::Integer(number) => Ok(ExpectedText::Is(number.to_string())),
+        other => {
+            let error =
+                format!("expected a text, a whole number or `{{ regex = '…' }}`, found {}", kind(other));
+            let hint = "write the value as a text, as the database's own client prints it";
+            Err(ValueError::new(error).hint(hint))
+        }
+    };
+    ValueSpec::new(|| json!({ "type": ["string", "integer"] }), read)
 }
 
 /// The placeholders of a statement.
@@ -331,7 +362,7 @@ fn column_of(
             mistake(format!("`{{{name}}}` has no values"), or_known(name, known, add))
         }
         TemplatePiece::Parameter { name, .. } => mistake(
-            format!("`{piece}`: a number in a statement has no digits of its own"),
+            format!("`{piece}`: a number in a statement cannot have a fixed number of digits"),
             format!("write `{{{name}}}`"),
         ),
         TemplatePiece::Session(SessionValue::Extracted(name)) => mistake(
@@ -351,22 +382,23 @@ fn column_of(
     }
 }
 
-fn sql(value: &DeValue) -> Result<String, ValueError> {
-    let written = text(value)?;
-    match written.len() {
+fn sql() -> ValueSpec<String> {
+    text().rule("minLength", 1).rule("maxLength", SQL_BYTES_MAX).and_then(|written| match written.len() {
         _ if written.trim().is_empty() => Err(ValueError::new("expected a statement, found nothing")),
         length if SQL_BYTES_MAX < length => {
             Err(ValueError::new(format!("expected at most {SQL_BYTES_MAX} bytes, found {length}")))
         }
         _ if written.contains('\0') => Err(ValueError::new("a statement cannot have a zero byte")),
         _ => Ok(written),
-    }
+    })
 }
 
 /// Reads the expected number of rows: `rows`, or `rows-min` and `rows-max`.
 fn read_rows(table: &mut TomlTable) -> Option<RowCount> {
-    let number = |table: &mut TomlTable, key| table.optional(key, whole(0..=i64::MAX as u64));
-    let (exact, least, most) = (number(table, "rows"), number(table, "rows-min"), number(table, "rows-max"));
+    let mut number = |key, about| table.optional(key, about, whole(0..=i64::MAX as u64));
+    let exact = number("rows", "The number of rows that it must return or change.");
+    let least = number("rows-min", "The least number of them.");
+    let most = number("rows-max", "The greatest number of them.");
     match (exact, least, most) {
         (None, None, None) => None,
         (Some(rows), None, None) => Some(RowCount { least: rows, most: rows }),

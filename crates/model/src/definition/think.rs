@@ -1,34 +1,34 @@
-//! Reading the pause of users, `think`.
+//! The pause of users, `think`.
 
-use languages::reader::{TomlTable, ValueError, time_above_zero};
+use languages::reader::TomlTable;
+use languages::spec::{ValueSpec, time_above_zero};
+use serde_json::json;
 use toml::de::DeValue;
-use units::Nanos;
 
 use crate::Think;
 
 /// Reads `think`; none if it is absent.
-pub(super) fn read_think(table: &mut TomlTable) -> Think {
-    let think = match table.value("think") {
-        Some(DeValue::Table(_)) => table.optional_table("think").and_then(exponential_think),
-        _ => table.optional("think", fixed_think),
-    };
-    think.unwrap_or(Think::None)
+pub(super) fn read_think(table: &mut TomlTable, about: &str) -> Think {
+    table.optional_either("think", about, fixed_think(), exponential_think).unwrap_or(Think::None)
 }
 
-/// Reads `"none"` or `"270 ms"`.
-fn fixed_think(value: &DeValue) -> Result<Think, ValueError> {
-    match value {
-        DeValue::String(word) if word.as_ref() == "none" => Ok(Think::None),
-        _ => {
-            let hint = "write `\"none\"`, `\"270 ms\"` or `{ exponential = \"270 ms\" }`";
-            time_above_zero(value).map(Think::Fixed).map_err(|error| error.hint(hint))
-        }
-    }
+/// `"none"`, or times such as `"270 ms"`.
+fn fixed_think() -> ValueSpec<Think> {
+    let none = ValueSpec::new(
+        || json!({ "type": "string", "const": "none", "description": "None at all." }),
+        |_| Ok(Think::None),
+    );
+    let hint = "write `\"none\"`, `\"270 ms\"` or `{ exponential = \"270 ms\" }`";
+    let time = time_above_zero();
+    let fixed = time.map(Think::Fixed).map_error(move |error| error.hint(hint));
+    fixed.or(none, |value| matches!(value, DeValue::String(word) if word.as_ref() == "none"))
 }
 
 /// Reads `{ exponential = "270 ms" }`.
 fn exponential_think(mut table: TomlTable) -> Option<Think> {
-    let mean: Option<Nanos> = table.required("exponential", time_above_zero);
+    table.describe("VaryingThink", "A pause that varies.");
+    let about = "Negative exponential with this mean, not truncated.";
+    let mean = table.required("exponential", about, time_above_zero());
     table.finish();
     Some(Think::Exponential(mean?))
 }

@@ -1,24 +1,23 @@
-//! Reading single values that only definitions have: users and rates.
+//! Values that only definitions have: users and rates.
 
 use languages::reader::{ValueError, kind};
+use languages::spec::ValueSpec;
 use languages::{LoadListError, RATE_MAX, parse_load, parse_rates};
+use serde_json::json;
 use toml::de::DeValue;
 
-/// Reads a list of numbers of users.
-pub(super) fn users(value: &DeValue) -> Result<Vec<f64>, ValueError> {
-    levels(value, |text| Ok(parse_load(text)?.into_iter().map(f64::from).collect()))
+/// Lists of numbers of users.
+pub(super) fn users() -> ValueSpec<Vec<f64>> {
+    levels(|text| Ok(parse_load(text)?.into_iter().map(f64::from).collect()))
 }
 
-/// Reads a list of rates in operations per second.
-pub(super) fn rates(value: &DeValue) -> Result<Vec<f64>, ValueError> {
-    levels(value, parse_rates)
+/// Lists of rates in operations per second.
+pub(super) fn rates() -> ValueSpec<Vec<f64>> {
+    levels(parse_rates)
 }
 
-fn levels(
-    value: &DeValue,
-    parse: impl Fn(&str) -> Result<Vec<f64>, LoadListError>,
-) -> Result<Vec<f64>, ValueError> {
-    match value {
+fn levels(parse: fn(&str) -> Result<Vec<f64>, LoadListError>) -> ValueSpec<Vec<f64>> {
+    let read = move |value: &DeValue| match value {
         DeValue::String(text) => parse(text).map_err(|error| ValueError {
             label: error.message,
             hint: Some(error.hint),
@@ -26,19 +25,27 @@ fn levels(
         }),
         other => Err(ValueError::new(format!("expected load levels in quotes, found {}", kind(other)))
             .hint("write a range with a step such as `\"10..200/10\"`, or a list such as `\"1,2,5\"`")),
-    }
+    };
+    let about = "Load levels: a range with a step such as `10..200/10`, a list such as `1,2,5`, or both.";
+    ValueSpec::new(|| json!({ "type": "string", "pattern": "^[0-9]+[0-9., /]*$" }), read)
+        .named("LoadLevels", about)
 }
 
-/// Reads one level of load: a number above zero.
-pub(super) fn level(value: &DeValue) -> Result<f64, ValueError> {
-    let found = match value {
-        DeValue::Integer(number) => number.as_str(),
-        DeValue::Float(number) => number.as_str(),
-        other => kind(other),
+/// Single levels of load: numbers above zero.
+pub(super) fn level() -> ValueSpec<f64> {
+    let read = |value: &DeValue| {
+        let found = match value {
+            DeValue::Integer(number) => number.as_str(),
+            DeValue::Float(number) => number.as_str(),
+            other => kind(other),
+        };
+        let is_number = matches!(value, DeValue::Integer(_) | DeValue::Float(_));
+        match found.parse::<f64>() {
+            Ok(level) if is_number && 0.0 < level && level <= RATE_MAX => Ok(level),
+            _ => {
+                Err(ValueError::new(format!("expected a number above 0 and up to {RATE_MAX}, found {found}")))
+            }
+        }
     };
-    let is_number = matches!(value, DeValue::Integer(_) | DeValue::Float(_));
-    match found.parse::<f64>() {
-        Ok(level) if is_number && 0.0 < level && level <= RATE_MAX => Ok(level),
-        _ => Err(ValueError::new(format!("expected a number above 0 and up to {RATE_MAX}, found {found}"))),
-    }
+    ValueSpec::new(|| json!({ "type": "number", "exclusiveMinimum": 0, "maximum": RATE_MAX }), read)
 }

@@ -11,8 +11,8 @@ use modifications::modifications;
 use problems::{problems, quota_problem};
 
 use crate::{
-    BenchmarkId, Configuration, CpuQuota, DEFAULT_SEED, Definition, Load, LoadPoint, LoadUnit, Overrides,
-    PLAN_FORMAT, Phases, Plan, Search, Workload,
+    AgentPlan, BenchmarkId, CpuQuota, DEFAULT_SEED, Definition, Load, LoadPoint, LoadUnit, Overrides,
+    PLAN_FORMAT, Phases, Plan, Refinement, Search, Workload,
 };
 
 /// Makes the plan of a run. `workload` is the benchmark's own, or one made from the filelist that a setting names.
@@ -28,7 +28,7 @@ pub fn make_plan(
     workload: Workload,
     overrides: &Overrides,
 ) -> Result<Plan, Vec<Problem>> {
-    let standard = Configuration::standard(definition, workload);
+    let standard = definition.configuration(workload);
     let of_quick = if overrides.quick { definition.quick.settings.as_slice() } else { &[] };
     let ours = standard.clone().with(of_quick).with(&overrides.settings);
     let search = if overrides.find_max { search(definition, &ours.workload, overrides) } else { None };
@@ -49,19 +49,17 @@ pub fn make_plan(
             load_points(definition, &ours.workload, overrides)
         },
         search,
+        refinement: None,
         limits: overrides.limits.clone(),
         phases: phases(definition, overrides),
         rules: definition.rules,
         modifications: Vec::new(),
         sut: overrides.sut.clone(),
-        load_cpus: overrides.load_cpus.clone(),
-        load_threads: match overrides.load_cpus.len() {
-            0 => overrides.load_threads,
-            pinned => u32::try_from(pinned).unwrap_or(u32::MAX),
-        },
+        agents: vec![only_agent(overrides)],
         arrival_lanes: NonZeroU16::MIN,
         source_addresses: overrides.source_addresses.clone(),
     };
+    plan.refinement = refinement(&plan, overrides);
     let has_user_state = plan.workload.has_user_state();
     let lanes = plan.loads().map(|load| load.arrival_lanes(has_user_state));
     plan.arrival_lanes = lanes.max().unwrap_or(NonZeroU16::MIN);
@@ -71,6 +69,15 @@ pub fn make_plan(
         true => Ok(plan),
         false => Err(problems),
     }
+}
+
+/// Returns the agent of this process, which performs all shares: a thread for each CPU where CPUs are given.
+fn only_agent(overrides: &Overrides) -> AgentPlan {
+    let threads = match overrides.load_cpus.len() {
+        0 => overrides.load_threads,
+        pinned => u32::try_from(pinned).unwrap_or(u32::MAX),
+    };
+    AgentPlan { cpus: overrides.load_cpus.clone(), ..AgentPlan::only(threads) }
 }
 
 impl Plan {
@@ -84,6 +91,13 @@ impl Plan {
         self.sut.quota_reason = quota.reason;
         quota_problem(&self.sut).map_or(Ok(self), Err)
     }
+}
+
+/// Returns which load points the run may add: none to loads that its user has chosen.
+fn refinement(plan: &Plan, overrides: &Overrides) -> Option<Refinement> {
+    let is_chosen = overrides.load.is_some() || overrides.rates.is_some() || overrides.max_load.is_some();
+    let may_add = overrides.refine && !is_chosen && !overrides.quick && plan.search.is_none();
+    may_add.then(|| Refinement::of(plan.load_points.len())).flatten()
 }
 
 fn phases(definition: &Definition, overrides: &Overrides) -> Phases {
@@ -209,7 +223,7 @@ mod tests {
         assert_eq!(plan.load_points.len(), 20);
         assert_eq!(plan.load_points[19], LoadPoint { index: 19, load: Load::Users(200) });
         assert_eq!((plan.phases, plan.rules), (definition().phases, definition().rules));
-        assert_eq!((plan.seed, plan.load_threads), (DEFAULT_SEED, 1));
+        assert_eq!((plan.seed, &plan.agents[..]), (DEFAULT_SEED, &[AgentPlan::only(1)][..]));
         assert_eq!((plan.benchmark.id.as_str(), plan.benchmark.version), ("pages", 2));
     }
 
@@ -230,6 +244,42 @@ mod tests {
         assert_eq!(plan(&nowhere).unwrap_err(), [Problem::SearchRange(1.0, 1.0)]);
     }
 
+    /// Half as many as planned, at most two; none between loads that somebody has chosen.
+    #[test]
+    fn only_loads_that_nobody_chose_are_refined() {
+        let refined = Overrides { refine: true, ..overrides() };
+        let of = |overrides: Overrides| plan(&overrides).unwrap().refinement;
+        assert_eq!(of(refined.clone()), Some(Refinement { n_planned: 20, added_max: 2 }));
+        assert_eq!(of(overrides()), None);
+        assert_eq!(of(Overrides { load: Some(vec![1, 10, 100]), ..refined.clone() }), None);
+        assert_eq!(of(Overrides { rates: Some(vec![10.0, 100.0]), ..refined.clone() }), None);
+        assert_eq!(of(Overrides { quick: true, ..refined.clone() }), None);
+        assert_eq!(of(Overrides { find_max: true, ..refined.clone() }), None);
+        assert_eq!(
+            [1, 2, 3, 4].map(|n| Refinement::of(n).map(|of| of.added_max)),
+            [None, Some(1), Some(1), Some(2)]
+        );
+        let json = |overrides: &Overrides| serde_json::to_value(plan(overrides).unwrap()).unwrap();
+        assert_eq!(json(&refined)["refinement"]["added_max"], 2);
+        assert_eq!(json(&overrides()).get("refinement"), None, "other plans are stored as before");
+    }
+
+    /// Three load points of twenty are known: the two that may be added, and none beyond them.
+    #[test]
+    fn a_plan_takes_as_many_load_points_as_it_may_add() {
+        let mut refined = plan(&Overrides { refine: true, ..overrides() }).unwrap();
+        assert_eq!((refined.planned().len(), refined.n_points_max()), (20, Some(22)));
+        for (index, users) in [(3, 7), (20, 15), (21, 12), (22, 11)] {
+            refined.add_load_point(LoadPoint { index, load: Load::Users(users) });
+        }
+        let added: Vec<_> = refined.load_points[20..].iter().map(|point| point.load).collect();
+        assert_eq!(added, [Load::Users(15), Load::Users(12)]);
+        assert_eq!((refined.planned().len(), refined.n_points_max()), (20, Some(22)));
+        let mut fixed = plan(&overrides()).unwrap();
+        fixed.add_load_point(LoadPoint { index: 20, load: Load::Users(15) });
+        assert_eq!((fixed.load_points.len(), fixed.n_points_max()), (20, Some(20)));
+    }
+
     #[test]
     fn an_override_equal_to_the_definition_is_not_a_modification() {
         let same = Overrides {
@@ -241,7 +291,9 @@ mod tests {
             ..overrides()
         };
         assert_eq!(modifications(&same), [""; 0]);
-        assert_eq!(plan(&same).unwrap().load_threads, 2);
+        let agent = AgentPlan { threads: 2, cpus: vec![1, 3], first_share: 0 };
+        assert_eq!(plan(&same).unwrap().agents, std::slice::from_ref(&agent));
+        assert_eq!(agent.shares(), 0..2);
     }
 
     #[test]

@@ -46,7 +46,7 @@ pub enum Problem {
     #[error("the run would take {:.0} days, more than 30", .0.as_secs_f64() / 86_400.0)]
     TooLong(Nanos),
     /// A highest load is given, but the levels are a list.
-    #[error("a highest load of {0} is given, but the load points are a list")]
+    #[error("`--max-load {0}` does not apply: the benchmark lists its load points")]
     MaxLoadOfList(f64),
     /// Both a highest load and levels are given.
     #[error("both a highest load and levels of load are given")]
@@ -93,7 +93,7 @@ pub enum Problem {
     #[error("the setting `{0}` is given twice")]
     SettingTwice(String),
     /// The range of a search is empty.
-    #[error("a search from {0} to {1}: the highest load must be above the least")]
+    #[error("a search from {0} to {1}: the highest load must be above the lowest")]
     SearchRange(f64, f64),
     /// A limit makes sense for an open loop only.
     #[error("the limit `{0}` applies only to an open loop, but the load is a number of users")]
@@ -117,12 +117,12 @@ pub enum Problem {
     },
     /// More users with state than Poisson arrivals can have.
     #[error(
-        "{0} operations in flight: the users of this workload have state, and Poisson arrivals can have at most \
+        "{0} operations in flight: the users of this workload have state, and Poisson arrivals support at most \
          {POISSON_USERS_MAX} of them"
     )]
     PoissonUsers(u32),
     /// The rows of data are used up before the run is over.
-    #[error("the data `{data}` have {rows} rows, and {load} needs {needed}: its users would leave")]
+    #[error("data file `{data}` has {rows} rows; {load} needs {needed} (users would run out of rows)")]
     RowsRunOut {
         /// The name of the data.
         data: String,
@@ -157,34 +157,34 @@ impl Problem {
         match self {
             Problem::Users(_) => "`--load 10..200/10` or `--load 1,2,5` lists numbers of users",
             Problem::Rate(_) => "`--rate 1000..5000/1000` lists operations per second",
-            Problem::NumberOfLoadPoints(_) => "take a range with a larger step, or fewer levels",
+            Problem::NumberOfLoadPoints(_) => "use a range with a larger step, or fewer levels",
             Problem::LoadPointTwice(_) => "to repeat a measurement, make several runs",
             Problem::LoadAndRates => "give `--load` for a closed loop or `--rate` for an open one",
             Problem::OpenLoopOnly(_) => "give `--rate` as well, or leave it out",
             Problem::InFlight(_) => "`--in-flight-max 1000` is plenty for most servers",
             Problem::Zero(_) => "write a number and a unit, such as `60s`",
-            Problem::TooLong(_) => "take fewer load points or shorter phases",
+            Problem::TooLong(_) => "use fewer load points or shorter phases",
             Problem::MaxLoadOfList(_) => "list the load points: `--load` for users, `--rate` for a rate",
             Problem::MaxLoadAndLevels => "give the highest load or the levels",
             Problem::Http2PerRequest => "keep connections alive: `--keep-alive`",
             Problem::SessionsOfRate => "keep connections alive instead: `--keep-alive`",
-            Problem::SessionsShared(_) => "let every user have a connection: `--streams 1`",
+            Problem::SessionsShared(_) => "give every user a connection: `--streams 1`",
             Problem::StreamsWithoutHttp2(_) => "ask for HTTP/2: `--http 2`",
             Problem::NoParameter { .. } => "`plimsoll show` lists the parameters of a benchmark",
             Problem::Pick { .. } => "`uniform` and `zipf:1.0` suit any number of values",
             Problem::Files { .. } => "lower the highest load, or the counts in the definition",
             Problem::SettingTwice(_) => "give it once, as a flag of its own or with `--set`",
-            Problem::SearchRange(..) => "`--max-load` says where the search ends",
-            Problem::HeadlineOfUsers => "give `--load` in place of `--rate`",
+            Problem::SearchRange(..) => "`--max-load` sets where the search ends",
+            Problem::HeadlineOfUsers => "give `--load` instead of `--rate`",
             Problem::LimitOfRate(_) => "give `--rate` as well, or leave it out",
             Problem::SourceTwice(_) => "list every address once; connections take them in turn",
-            Problem::NoLoadThreads => "one per CPU is a good number",
+            Problem::NoLoadThreads => "use one per CPU",
             Problem::PoissonThreads { .. } => {
-                "list fewer CPUs with `--load-cpus`, or take `--arrivals constant`"
+                "list fewer CPUs with `--load-cpus`, or use `--arrivals constant`"
             }
-            Problem::PoissonUsers(_) => "lower `--in-flight-max`, or take `--arrivals constant`",
+            Problem::PoissonUsers(_) => "lower `--in-flight-max`, or use `--arrivals constant`",
             Problem::RowsRunOut { .. } => {
-                "add rows, lower the load, or write `at-end = \"wrap\"` to use rows again"
+                "add rows, lower the load, or write `at-end = \"wrap\"` to reuse rows"
             }
             Problem::Writes { .. } => {
                 "`--allow-writes` lets it change the database, which Plimsoll does not restore"
@@ -207,7 +207,9 @@ pub(super) fn problems(
     problems.extend(match &plan.workload {
         Workload::Web(web) => web_problems(plan, web),
         Workload::Sql(sql) => sql_problems(plan, sql),
-        _ => Vec::new(),
+        Workload::App(_) | Workload::OrderEntry(_) => Vec::new(),
+        #[cfg(feature = "echo")]
+        Workload::Echo(_) => Vec::new(),
     });
     let mut when = |broken: bool, problem: Problem| {
         if broken {
@@ -222,11 +224,11 @@ pub(super) fn problems(
     when(plan.phases.steady == Nanos::ZERO, Problem::Zero("steady phase"));
     let length = run_length(plan);
     when(RUN_MAX < length, Problem::TooLong(length));
-    when(plan.load_threads == 0, Problem::NoLoadThreads);
-    let (threads, n_lanes) = (plan.load_threads, plan.arrival_lanes.get());
+    when(plan.load_threads() == 0, Problem::NoLoadThreads);
+    let (threads, n_lanes) = (plan.load_threads(), plan.arrival_lanes.get());
     when(1 < n_lanes && u32::from(n_lanes) < threads, Problem::PoissonThreads { threads, n_lanes });
-    for (index, cpu) in plan.load_cpus.iter().enumerate() {
-        when(plan.load_cpus[..index].contains(cpu), Problem::CpuTwice(*cpu));
+    for (index, cpu) in plan.load_cpus().iter().enumerate() {
+        when(plan.load_cpus()[..index].contains(cpu), Problem::CpuTwice(*cpu));
     }
     for (index, address) in plan.source_addresses.iter().enumerate() {
         when(plan.source_addresses[..index].contains(address), Problem::SourceTwice(*address));

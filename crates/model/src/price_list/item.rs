@@ -40,9 +40,8 @@ impl PriceItem {
 
 names! {
     /// The kind of an item.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq, schemars::JsonSchema)]
-    #[schemars(rename = "Kind")]
-    pub enum PriceKind {
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum PriceKind without serde {
         /// Machines and their parts.
         Hardware = "hardware",
         /// Licenses and subscriptions.

@@ -2,15 +2,13 @@
 //!
 //! - [`PriceList`]: the list; its sums
 //! - `item`: the price of an item and its computation
-//! - `parse`: text → [`PriceList`], or everything that is wrong with it
-//! - `schema`: the published JSON Schema
+//! - `parse`: text → [`PriceList`], or everything that is wrong with it; the published JSON Schema
 
 mod item;
 mod parse;
-mod schema;
 
 pub use item::{Discount, Maintenance, Price, PriceItem, PriceKind, Term, TermUnit};
-pub use schema::price_list_schema;
+pub use parse::price_list_schema;
 use units::{Currency, Decimal, Money};
 
 /// The version of the price list language.

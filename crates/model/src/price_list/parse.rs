@@ -1,7 +1,9 @@
 //! The parser of price lists: a list, or everything that is wrong with its text.
 
-use languages::reader::{TomlTable, ValueError, choice, kind, line, read_toml, text, whole_u32};
+use languages::reader::{TomlTable, ValueError, kind, read_toml, toml_schema};
+use languages::spec::{ValueSpec, choice, line, text, whole_u32};
 use languages::{Diagnostics, Named};
+use serde_json::{Value, json};
 use toml::de::DeValue;
 use toml::value::Datetime;
 use units::{Currency, Decimal, Money};
@@ -30,6 +32,11 @@ impl PriceList {
     }
 }
 
+/// Returns the JSON Schema (2020-12) of price lists.
+pub fn price_list_schema() -> Value {
+    toml_schema("Plimsoll price list", read_list)
+}
+
 /// The defaults of items.
 struct Standard {
     currency: Currency,
@@ -39,12 +46,15 @@ struct Standard {
 
 /// Every key is read before the first `?`, so that all mistakes are found; `None` means that one was reported.
 fn read_list(mut top: TomlTable) -> Option<PriceList> {
-    let format = top.required("format", whole_u32(PRICE_LIST_FORMAT..=PRICE_LIST_FORMAT));
-    let title = top.required("title", line);
-    let currency = top.required("currency", currency);
-    let date = top.required("date", date);
-    let available = top.optional("available", self::date);
-    let source = top.optional("source", line);
+    top.describe("PriceList", "What a system under test costs.");
+    let formats = whole_u32(PRICE_LIST_FORMAT..=PRICE_LIST_FORMAT);
+    let format = top.required("format", "The version of this language: 1.", formats);
+    let title = top.required("title", "The title: what is priced.", line());
+    let currency = top.required("currency", "The currency of all amounts, by its code: `USD`.", currency());
+    let date = top.required("date", "The day for which the prices hold.", day());
+    let available =
+        top.optional("available", "The day from which all of it can be had, if that is later.", day());
+    let source = top.optional("source", "The source of the prices, where an item does not name one.", line());
     // Without a currency the list is refused; its items are read all the same, for their own mistakes.
     let any = Currency::parse("XXX").expect("three letters");
     let standard = Standard { currency: currency.unwrap_or(any), date: date.clone(), source };
@@ -60,7 +70,8 @@ fn read_list(mut top: TomlTable) -> Option<PriceList> {
 }
 
 fn read_items(top: &mut TomlTable, standard: &Standard) -> Option<Vec<PriceItem>> {
-    let tables = top.required_tables("item")?;
+    let tables = top.required_tables("item", "The items.")?;
+    top.describe_rule("item", "maxItems", ITEMS_MAX);
     if ITEMS_MAX < tables.len() {
         let error = ValueError::new(format!("expected 1 to {ITEMS_MAX} items, found {}", tables.len()));
         top.reject("item", error.hint("each item begins with `[[item]]`"));
@@ -71,15 +82,19 @@ fn read_items(top: &mut TomlTable, standard: &Standard) -> Option<Vec<PriceItem>
 }
 
 fn read_item(mut table: TomlTable, standard: &Standard) -> Option<PriceItem> {
-    let name = table.required("name", line);
-    let kind = table.required("kind", choice);
-    let quantity = table.optional("quantity", whole_u32(1..=QUANTITY_MAX)).unwrap_or(1);
+    let about = "A priced item: either `unit-price`, or `per-hour` with `hours`, `months` or `years`.";
+    table.describe("Item", about);
+    let name = table.required("name", "The name of the item.", line());
+    let kind = table.required("kind", "The kind of the item, for subtotals.", choice());
+    let pieces = whole_u32(1..=QUANTITY_MAX);
+    let quantity = table.optional("quantity", "Number of pieces; if absent: 1.", pieces).unwrap_or(1);
     let price = read_price(&mut table);
-    let discount = table.optional_table("discount").and_then(read_discount);
-    let maintenance =
-        table.optional_table("maintenance").and_then(|inner| read_maintenance(inner, quantity, standard));
+    let discount = read_discount(&mut table, "The discount on the price.");
+    let maintenance = table.optional_table("maintenance", "The maintenance.");
+    let maintenance = maintenance.and_then(|inner| read_maintenance(inner, quantity, standard));
     let source = read_source(&mut table, standard);
-    let date = table.optional("date", date).or_else(|| standard.date.clone());
+    let date = table.optional("date", "The date of the price. If absent: the date of the list.", day());
+    let date = date.or_else(|| standard.date.clone());
     let amount = price.and_then(|price| {
         let amount = price_amount(quantity, price, discount.as_ref(), standard.currency);
         in_range(&table, amount)
@@ -100,8 +115,8 @@ fn read_item(mut table: TomlTable, standard: &Standard) -> Option<PriceItem> {
 
 /// Reads the price of one piece, in one of its two forms.
 fn read_price(table: &mut TomlTable) -> Option<Price> {
-    let once = table.optional("unit-price", amount);
-    let per_hour = table.optional("per-hour", amount);
+    let once = table.optional("unit-price", "The price of one piece, paid once.", amount());
+    let per_hour = table.optional("per-hour", "The price of one piece by the hour.", amount());
     let term = read_term(table);
     match (table.value("unit-price").is_some(), table.value("per-hour").is_some()) {
         (true, false) => Some(Price::Once(once?)),
@@ -117,8 +132,15 @@ fn read_price(table: &mut TomlTable) -> Option<Price> {
 
 /// Reads for how long something is paid by the hour: what else is bought has no such key.
 fn read_term(table: &mut TomlTable) -> Option<Term> {
-    let numbers: Vec<_> =
-        TermUnit::NAMES.iter().map(|(key, unit)| (*key, *unit, table.optional(key, term_number))).collect();
+    let mut number = |(key, unit): &(&'static str, TermUnit)| {
+        let about = match unit {
+            TermUnit::Hours => "Number of hours paid for.",
+            TermUnit::Months => "Number of months of 730.5 hours paid for.",
+            TermUnit::Years => "Number of years of 8766 hours paid for.",
+        };
+        (*key, *unit, table.optional(key, about, term_number()))
+    };
+    let numbers: Vec<_> = TermUnit::NAMES.iter().map(&mut number).collect();
     let given: Vec<_> = numbers.into_iter().filter(|(key, _, _)| table.value(key).is_some()).collect();
     let is_hourly = table.value("per-hour").is_some();
     let is_bought = table.value("unit-price").is_some();
@@ -131,7 +153,7 @@ fn read_term(table: &mut TomlTable) -> Option<Term> {
             None
         }
         [(key, _, _), ..] if !is_hourly => {
-            table.reject(key, ValueError::new("a term stands beside `per-hour` only"));
+            table.reject(key, ValueError::new("a term is allowed only with `per-hour`"));
             None
         }
         [(_, unit, number)] => Some(Term { number: (*number)?, unit: *unit }),
@@ -142,17 +164,20 @@ fn read_term(table: &mut TomlTable) -> Option<Term> {
     }
 }
 
-fn read_discount(mut table: TomlTable) -> Option<Discount> {
-    let ratio = table.required("ratio", exact_ratio);
-    let reason = table.required("reason", line);
-    table.finish();
+fn read_discount(table: &mut TomlTable, about: &str) -> Option<Discount> {
+    let mut inner = table.optional_table("discount", about)?;
+    inner.describe("Discount", "A discount on a price.");
+    let ratio = inner.required("ratio", "The discount as a ratio: 15 % is `0.15`.", exact_ratio());
+    let reason = inner.required("reason", "The reason for the discount and its recipients.", line());
+    inner.finish();
     Some(Discount { ratio: ratio?, reason: reason? })
 }
 
 fn read_maintenance(mut table: TomlTable, quantity: u32, standard: &Standard) -> Option<Maintenance> {
-    let per_year = table.required("per-year", amount);
-    let years = table.required("years", term_number);
-    let discount = table.optional_table("discount").and_then(read_discount);
+    table.describe("Maintenance", "The price of maintenance.");
+    let per_year = table.required("per-year", "The price for one piece and one year.", amount());
+    let years = table.required("years", "Number of years.", term_number());
+    let discount = read_discount(&mut table, "The discount on maintenance.");
     let amount = per_year.zip(years).and_then(|(per_year, years)| {
         let amount = maintenance_amount(quantity, per_year, years, discount.as_ref(), standard.currency);
         in_range(&table, amount)
@@ -163,11 +188,13 @@ fn read_maintenance(mut table: TomlTable, quantity: u32, standard: &Standard) ->
 
 /// Reads the source of an item: its own, or that of the list.
 fn read_source(table: &mut TomlTable, standard: &Standard) -> Option<String> {
-    let own = table.optional("source", line);
+    let about =
+        "The source of the price: a quotation, a price list, an address. If absent: that of the list.";
+    let own = table.optional("source", about, line());
     let source = own.or_else(|| standard.source.clone());
     if source.is_none() && table.value("source").is_none() {
         let error = ValueError::new("expected a source, here or for the whole list, found neither");
-        table.reject("source", error.hint("say who offers it at this price"));
+        table.reject("source", error.hint("state who offers it at this price"));
     }
     source
 }
@@ -180,59 +207,75 @@ fn in_range(table: &TomlTable, amount: Option<Money>) -> Option<Money> {
     amount
 }
 
-fn currency(value: &DeValue) -> Result<Currency, ValueError> {
-    let code = text(value)?;
-    Currency::parse(&code).ok_or_else(|| {
-        ValueError::new(format!("expected a code of three capital letters, found `{code}`"))
-            .hint("write `USD` or `EUR`")
+fn currency() -> ValueSpec<Currency> {
+    text().rule("pattern", "^[A-Z]{3}$").and_then(|code| {
+        Currency::parse(&code).ok_or_else(|| {
+            ValueError::new(format!("expected a code of three capital letters, found `{code}`"))
+                .hint("write `USD` or `EUR`")
+        })
     })
 }
 
-/// Reads a day, as a date of TOML's own or as a text.
-fn date(value: &DeValue) -> Result<String, ValueError> {
-    let found = match value {
-        DeValue::Datetime(date) => Some(*date),
-        DeValue::String(text) => text.parse::<Datetime>().ok(),
-        other => {
-            return Err(
-                ValueError::new(format!("expected a day, found {}", kind(other))).hint("write `2026-11-01`")
-            );
+/// Days, as dates of TOML's own or as texts.
+fn day() -> ValueSpec<String> {
+    let schema = || json!({ "type": "string", "pattern": "^[0-9]{4}-[0-9]{2}-[0-9]{2}$" });
+    let read = |value: &DeValue| {
+        let found = match value {
+            DeValue::Datetime(date) => Some(*date),
+            DeValue::String(text) => text.parse::<Datetime>().ok(),
+            other => {
+                let error = ValueError::new(format!("expected a day, found {}", kind(other)));
+                return Err(error.hint("write `2026-11-01`"));
+            }
+        };
+        match found {
+            Some(Datetime { date: Some(day), time: None, offset: None }) => Ok(day.to_string()),
+            _ => Err(ValueError::new("expected a day").hint("write year, month and day: `2026-11-01`")),
         }
     };
-    match found {
-        Some(Datetime { date: Some(day), time: None, offset: None }) => Ok(day.to_string()),
-        _ => Err(ValueError::new("expected a day").hint("write year, month and day: `2026-11-01`")),
-    }
+    ValueSpec::new(schema, read).named("Day", "A day: `2026-11-01`.")
 }
 
-/// Reads an amount of money in whole units of the currency, such as `1250.00`.
-fn amount(value: &DeValue) -> Result<Decimal, ValueError> {
-    decimal(value).map_err(|found| {
-        ValueError::new(format!("expected an amount from 0, found {found}")).hint(
-            "write digits and a point, such as `1250.00`, without quotes; the currency stands at the top",
-        )
-    })
-}
-
-/// Reads how long something lasts, in units that its key names.
-fn term_number(value: &DeValue) -> Result<Decimal, ValueError> {
-    let number =
-        decimal(value).map_err(|found| ValueError::new(format!("expected a number, found {found}")))?;
-    if number == Decimal::ZERO || number.rounded(0).is_none_or(|whole| u128::from(TERM_MAX) < whole) {
-        return Err(ValueError::new(format!(
-            "expected a number above 0 and up to {TERM_MAX}, found {number}"
-        )));
-    }
-    Ok(number)
-}
-
-/// Reads a ratio from 0 to 1 as it is written.
-fn exact_ratio(value: &DeValue) -> Result<Decimal, ValueError> {
-    let error = |found: &dyn std::fmt::Display| {
-        ValueError::new(format!("expected a ratio from 0 to 1, found {found}")).hint("write 15 % as `0.15`")
+/// Amounts of money in whole units of the currency, such as `1250.00`.
+fn amount() -> ValueSpec<Decimal> {
+    let read = |value: &DeValue| {
+        decimal(value).map_err(|found| {
+            ValueError::new(format!("expected an amount from 0, found {found}")).hint(
+                "write digits and a point, such as `1250.00`, without quotes; the currency is given at the top",
+            )
+        })
     };
-    let ratio = decimal(value).map_err(|found| error(&found))?;
-    if ratio.complement().is_some() { Ok(ratio) } else { Err(error(&ratio)) }
+    ValueSpec::new(|| json!({ "type": "number", "minimum": 0 }), read)
+        .named("Amount", "An amount in whole units of the currency: `1250.00`.")
+}
+
+/// Lengths of time, in units that their keys name.
+fn term_number() -> ValueSpec<Decimal> {
+    let schema = || json!({ "type": "number", "exclusiveMinimum": 0, "maximum": TERM_MAX });
+    let read = |value: &DeValue| {
+        let number =
+            decimal(value).map_err(|found| ValueError::new(format!("expected a number, found {found}")))?;
+        if number == Decimal::ZERO || number.rounded(0).is_none_or(|whole| u128::from(TERM_MAX) < whole) {
+            return Err(ValueError::new(format!(
+                "expected a number above 0 and up to {TERM_MAX}, found {number}"
+            )));
+        }
+        Ok(number)
+    };
+    ValueSpec::new(schema, read).named("TermNumber", "A number above zero.")
+}
+
+/// Ratios from 0 to 1 as they are written.
+fn exact_ratio() -> ValueSpec<Decimal> {
+    let read = |value: &DeValue| {
+        let error = |found: &dyn std::fmt::Display| {
+            ValueError::new(format!("expected a ratio from 0 to 1, found {found}"))
+                .hint("write 15 % as `0.15`")
+        };
+        let ratio = decimal(value).map_err(|found| error(&found))?;
+        if ratio.complement().is_some() { Ok(ratio) } else { Err(error(&ratio)) }
+    };
+    ValueSpec::new(|| json!({ "type": "number", "minimum": 0, "maximum": 1 }), read)
 }
 
 /// Reads a number as it is written; else returns what stands there.
@@ -245,14 +288,14 @@ fn decimal<'a>(value: &'a DeValue) -> Result<Decimal, &'a str> {
     Decimal::parse(written.trim_start_matches('+')).ok_or(written)
 }
 
-/// A price list with every key.
-#[cfg(test)]
-pub(super) const EVERY_KEY: &str = include_str!("every_key.toml");
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use proptest::prelude::*;
+    use testkit::{is_published, keys_named, keys_read, schema_faults};
+
+    /// A price list with every key.
+    const EVERY_KEY: &str = include_str!("every_key.toml");
 
     fn list() -> PriceList {
         PriceList::parse("prices.toml", EVERY_KEY).unwrap()
@@ -377,7 +420,7 @@ mod tests {
             (
                 "unit-price = 49.90",
                 "unit-price = 49.90\nyears = 3",
-                "`3`: `item.years` is not valid: a term stands beside `per-hour` only",
+                "`3`: `item.years` is not valid: a term is allowed only with `per-hour`",
             ),
             (
                 "unit-price = 49.90",
@@ -447,6 +490,45 @@ mod tests {
         let text = include_str!("../../../../examples/price-list.toml");
         let list = PriceList::parse("price-list.toml", text).unwrap();
         assert_eq!(list.total().to_string(), "6,126.00 EUR");
+    }
+
+    /// Goal: a description asks for every key, in whatever case it is read. The list with every key is read without
+    /// complaint, and unknown keys are refused everywhere.
+    #[test]
+    fn the_schema_names_the_keys_that_are_read_and_no_others() {
+        assert_eq!(keys_read(&[EVERY_KEY], &[]), keys_named(price_list_schema()));
+    }
+
+    #[test]
+    fn the_schema_refuses_what_the_program_refuses() {
+        let faults = |text: &str| {
+            // JSON has no dates: they are texts there.
+            let quoted = |text: String, day: &str| text.replace(&format!("= {day}"), &format!("= \"{day}\""));
+            let text = ["2026-11-01", "2026-10-15"].into_iter().fold(text.to_owned(), quoted);
+            schema_faults(&price_list_schema(), &toml::from_str::<Value>(&text).unwrap())
+        };
+        assert_eq!(faults(EVERY_KEY), [""; 0]);
+        for (piece, replacement) in [
+            ("format = 1", "format = 2"),
+            ("format = 1", ""),
+            ("kind = \"hardware\"", "kind = \"hardwear\""),
+            ("kind = \"hardware\"", "kind = \"hardware\"\nflavor = 1"),
+            ("quantity = 2", "quantity = 0"),
+            ("4200.00", "-1"),
+            ("ratio = 0.15", "ratio = 15"),
+            (", reason = \"framework contract\"", ""),
+            ("hours = 100", "hours = 0"),
+        ] {
+            assert!(EVERY_KEY.contains(piece), "{piece}");
+            let text = EVERY_KEY.replacen(piece, replacement, 1);
+            assert!(!faults(&text).is_empty(), "{replacement}");
+            assert!(PriceList::parse("prices.toml", &text).is_err(), "{replacement}");
+        }
+    }
+
+    #[test]
+    fn the_published_schema_is_the_one_of_this_program() {
+        is_published("price-list.schema.json", price_list_schema());
     }
 
     proptest! {

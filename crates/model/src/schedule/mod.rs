@@ -32,11 +32,6 @@ use constant::ConstantArrivals;
 use poisson::PoissonArrivals;
 use rate_profile::RateProfile;
 
-/// Number of lanes of Poisson arrivals: the most load threads that can share a schedule.
-///
-/// Lanes make slices of nearly equal rates for a few dozen threads, and their state (16 KB) stays in a core's cache.
-pub const POISSON_LANES: NonZeroU16 = NonZeroU16::new(256).expect("not zero");
-
 /// Number of users with state that can share a schedule of Poisson arrivals, each a lane of its own.
 pub const POISSON_USERS_MAX: u32 = u16::MAX as u32;
 
@@ -147,6 +142,7 @@ impl Iterator for SliceSchedule {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::POISSON_LANES;
 
     fn phases(ramp_up: u64, steady: u64, ramp_down: u64) -> Phases {
         let s = Nanos::from_secs;

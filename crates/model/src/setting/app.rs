@@ -146,10 +146,7 @@ fn apply_to(configuration: &mut Configuration, name: &str, value: &SettingValue)
 }
 
 fn app(configuration: &Configuration) -> Option<&AppWorkload> {
-    match &configuration.workload {
-        Workload::App(app) => Some(app),
-        _ => None,
-    }
+    if let Workload::App(app) = &configuration.workload { Some(app) } else { None }
 }
 
 #[cfg(test)]

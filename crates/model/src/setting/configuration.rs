@@ -3,7 +3,7 @@
 use units::Nanos;
 
 use super::{DefinitionKey, Setting, SettingAccess, SettingChoice, SettingKind, SettingValue};
-use crate::{ChosenSetting, Definition, Workload};
+use crate::{ChosenSetting, Workload};
 
 /// The part of a benchmark that settings change, as it is defined or as a run has it.
 #[derive(Debug, Clone, PartialEq)]
@@ -17,12 +17,6 @@ pub struct Configuration {
 }
 
 impl Configuration {
-    /// Returns a benchmark as it is defined, with its own workload or one that was made from another filelist.
-    pub fn standard(definition: &Definition, workload: Workload) -> Configuration {
-        let filelist = format!("the standard one of {}", definition.id);
-        Configuration { workload, time_limit: definition.time_limit, filelist }
-    }
-
     /// Returns it with settings of the workload's family.
     pub fn with(mut self, settings: &[ChosenSetting]) -> Configuration {
         settings.iter().for_each(|setting| setting.apply(&mut self));
@@ -52,7 +46,7 @@ pub(crate) const TLS: &str = "tls";
 
 const DATABASE_ENCRYPTION: &[SettingChoice] = &[
     SettingChoice::new("off", "None"),
-    SettingChoice::new("on", "TLS 1.2 or 1.3, and the server proves who it is by its certificate"),
+    SettingChoice::new("on", "TLS 1.2 or 1.3, and the server's certificate is verified"),
 ];
 
 /// Returns that setting of a family, whose workloads have it in this way.

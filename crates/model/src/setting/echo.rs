@@ -14,9 +14,9 @@ pub(super) const SETTINGS: &[Setting] = &[
         kind: SettingKind::Bytes { least: 0, most: 1 << 20, has_auto: false },
         key: DefinitionKey::None,
         access: SettingAccess::Whole {
-            text: |configuration| match &configuration.workload {
-                Workload::Echo(echo) => Some(lengths(echo)),
-                _ => None,
+            text: |configuration| {
+                let Workload::Echo(echo) = &configuration.workload else { return None };
+                Some(lengths(echo))
             },
             apply: |configuration, value| {
                 if let (Workload::Echo(echo), SettingValue::Bytes(bytes)) =

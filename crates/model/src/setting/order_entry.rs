@@ -25,7 +25,7 @@ pub(super) const SETTINGS: &[Setting] = &[
     Setting {
         name: WAREHOUSES,
         title: "warehouses",
-        about: "number of warehouses, to which users are dealt in turn",
+        about: "number of warehouses, to which users are assigned in turn",
         kind: SettingKind::Count { least: 1, most: WAREHOUSES_MAX },
         key: DefinitionKey::Optional("800"),
         access: SettingAccess::Whole {
@@ -88,10 +88,10 @@ pub(super) const SETTINGS: &[Setting] = &[
         title: "begin of think times",
         about: "moment from which think times of `pacing=bf` count",
         kind: SettingKind::Choice(&[
-            SettingChoice::new("done", "The end of the transaction before"),
+            SettingChoice::new("done", "The end of the previous transaction"),
             SettingChoice::new(
                 "due",
-                "The due time of the transaction before, so that they are interarrival times",
+                "The due time of the previous transaction, which makes them interarrival times",
             ),
         ]),
         key: DefinitionKey::Optional("done"),
@@ -141,11 +141,8 @@ pub(super) const SETTINGS: &[Setting] = &[
         title: "database mode",
         about: "process in which the database runs",
         kind: SettingKind::Choice(&[
-            SettingChoice::new("server", "One of its own, behind a socket"),
-            SettingChoice::new(
-                "embedded",
-                "That of the load generator, by SQLite: calls in place of requests",
-            ),
+            SettingChoice::new("server", "A process of its own, behind a socket"),
+            SettingChoice::new("embedded", "The load generator's, with SQLite: calls instead of requests"),
         ]),
         // A definition does not say which server is loaded.
         key: DefinitionKey::None,
@@ -159,8 +156,8 @@ pub(super) const SETTINGS: &[Setting] = &[
         title: "reset of the data",
         about: "state of the data before a load point",
         kind: SettingKind::Choice(&[
-            SettingChoice::new("restore", "Their first one: they are restored from a copy, or loaded anew"),
-            SettingChoice::new("none", "That in which they were left, in a database that was there already"),
+            SettingChoice::new("restore", "The initial state: restored from a copy, or loaded anew"),
+            SettingChoice::new("none", "As they were left, in a database that is already running"),
         ]),
         // A definition does not say which server is loaded.
         key: DefinitionKey::None,
@@ -172,7 +169,7 @@ pub(super) const SETTINGS: &[Setting] = &[
     Setting {
         name: SQL,
         title: "form of SQL",
-        about: "form in which transactions reach the database; it follows from the server where it can have one only",
+        about: "form in which transactions reach the database; it follows from the server if that has only one",
         kind: SettingKind::Choice(&[
             SettingChoice::new("request", "One request of our own protocol for each transaction"),
             SettingChoice::new("client", "Statements one after another, each of one table"),
@@ -241,10 +238,7 @@ fn apply_to(configuration: &mut Configuration, name: &str, value: &SettingValue)
 }
 
 fn orders(configuration: &Configuration) -> Option<&OrderEntryWorkload> {
-    match &configuration.workload {
-        Workload::OrderEntry(orders) => Some(orders),
-        _ => None,
-    }
+    if let Workload::OrderEntry(orders) = &configuration.workload { Some(orders) } else { None }
 }
 
 #[cfg(test)]

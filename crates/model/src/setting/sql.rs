@@ -14,10 +14,7 @@ pub(super) const SETTINGS: &[Setting] = &[
         title: "writes",
         about: "whether statements may change the database",
         kind: SettingKind::Choice(&[
-            SettingChoice::new(
-                REFUSED,
-                "No: sessions are read-only, and the server refuses what would change something",
-            ),
+            SettingChoice::new(REFUSED, "No: sessions are read-only, and the server refuses changes"),
             SettingChoice::new(ALLOWED, "Yes; Plimsoll restores nothing"),
         ]),
         // Whoever runs a definition says so, and not whoever has written it.
@@ -55,8 +52,5 @@ fn apply_to(configuration: &mut Configuration, name: &str, value: &SettingValue)
 }
 
 fn sql(configuration: &Configuration) -> Option<&SqlWorkload> {
-    match &configuration.workload {
-        Workload::Sql(sql) => Some(sql),
-        _ => None,
-    }
+    if let Workload::Sql(sql) = &configuration.workload { Some(sql) } else { None }
 }

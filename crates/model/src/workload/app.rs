@@ -5,8 +5,11 @@ use languages::{Named, names};
 use serde::{Deserialize, Serialize};
 use units::Bytes;
 
-use super::Think;
-use crate::{Catalog, ExpectedMeasure, Kinded, Measure, MeasureUnit, OperationKind, Outcome, Score, Words};
+use super::family_workload::{FamilyWorkload, IN_FLIGHT_MAX};
+use crate::{
+    Catalog, ExpectedMeasure, Family, Kinded, Measure, MeasureUnit, OperationKind, Outcome, Score, Think,
+    Words,
+};
 
 /// The measures of a transaction besides its response time, by their indexes in the catalog.
 pub mod app_measure {
@@ -214,7 +217,7 @@ impl AppTransaction {
 }
 
 /// The outcomes of transactions that failed, of all families whose servers speak in frames.
-pub(super) const OUTCOMES: [Outcome; 16] = [
+pub(super) const OUTCOMES: [Outcome; 15] = [
     Outcome::Refused,
     Outcome::Reset,
     Outcome::Unreachable,
@@ -229,7 +232,6 @@ pub(super) const OUTCOMES: [Outcome; 16] = [
     Outcome::Forbidden,
     Outcome::Busy,
     Outcome::SessionLost,
-    Outcome::WrongChecksum,
     Outcome::Inconsistent,
 ];
 
@@ -301,6 +303,7 @@ impl AppWorkload {
             share: Some(weight as f64 / total as f64),
             share_gap_max: None,
             limits: Vec::new(),
+            measures: Vec::new(),
             // The heads of HTTP have no fixed length.
             expected: if is_binary { self.expected(transaction).into() } else { Vec::new() },
         };
@@ -323,6 +326,7 @@ impl AppWorkload {
             ],
             transferred: vec![app_measure::SENT_BYTES, app_measure::RECEIVED_BYTES],
             response_parts: vec![app_measure::QUEUE, app_measure::SERVICE],
+            notices: Vec::new(),
             bands: Vec::new(),
             sizing: None,
             outcomes: OUTCOMES.iter().chain(of_http).copied().collect(),
@@ -363,6 +367,48 @@ impl AppWorkload {
 /// Returns the length of a client's file with this range, both in bytes.
 fn file_bytes(range: u64) -> u64 {
     range.saturating_mul(2).max(FILE_BYTES_MIN)
+}
+
+impl FamilyWorkload for AppWorkload {
+    fn family(&self) -> Family {
+        Family::App
+    }
+
+    fn in_flight_max(&self) -> u32 {
+        IN_FLIGHT_MAX
+    }
+
+    fn catalog(&self) -> Catalog {
+        AppWorkload::catalog(self)
+    }
+
+    fn think(&self) -> Think {
+        self.think
+    }
+
+    fn has_user_state(&self) -> bool {
+        false
+    }
+
+    fn is_encrypted(&self) -> bool {
+        false
+    }
+
+    fn grows_with_load(&self) -> bool {
+        self.needs_files()
+    }
+
+    fn data_text(&self) -> Option<String> {
+        AppWorkload::data_text(self)
+    }
+
+    fn mode_text(&self) -> Option<String> {
+        None
+    }
+
+    fn notice(&self) -> Option<&'static str> {
+        None
+    }
 }
 
 #[cfg(test)]

@@ -5,8 +5,11 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::Think;
-use crate::{Catalog, ExpectedMeasure, Kinded, Measure, MeasureUnit, OperationKind, Outcome, Score, Words};
+use super::family_workload::{FamilyWorkload, IN_FLIGHT_MAX};
+use crate::{
+    Catalog, ExpectedMeasure, Family, Kinded, Measure, MeasureUnit, OperationKind, Outcome, Score, Think,
+    Words,
+};
 
 /// The measures of a message besides its response time, by their indexes in the catalog.
 pub mod echo_measure {
@@ -19,7 +22,7 @@ pub mod echo_measure {
 }
 
 /// The outcomes of messages that did not come back as they were.
-const OUTCOMES: [Outcome; 10] = [
+const OUTCOMES: [Outcome; 14] = [
     Outcome::Refused,
     Outcome::Reset,
     Outcome::Unreachable,
@@ -30,6 +33,10 @@ const OUTCOMES: [Outcome; 10] = [
     Outcome::NoLocalPort,
     Outcome::NoDescriptor,
     Outcome::Forbidden,
+    Outcome::Denied,
+    Outcome::Conflict,
+    Outcome::Gone,
+    Outcome::Full,
 ];
 
 /// Length of what stands before the content of a message: its length in bytes.
@@ -81,6 +88,7 @@ impl EchoWorkload {
             share: Some(message.weight as f64 / total),
             share_gap_max: None,
             limits: Vec::new(),
+            measures: Vec::new(),
             expected: [echo_measure::SENT_BYTES, echo_measure::RECEIVED_BYTES]
                 .map(|measure| message.expected(measure))
                 .into(),
@@ -98,6 +106,7 @@ impl EchoWorkload {
             ],
             transferred: vec![echo_measure::SENT_BYTES, echo_measure::RECEIVED_BYTES],
             response_parts: Vec::new(),
+            notices: Vec::new(),
             bands: Vec::new(),
             sizing: None,
             outcomes: OUTCOMES.into(),
@@ -116,5 +125,47 @@ impl EchoMessageKind {
     fn expected(&self, measure: usize) -> ExpectedMeasure {
         let bytes = self.wire_bytes();
         ExpectedMeasure { measure, least: bytes, most: bytes, mean: bytes as f64 }
+    }
+}
+
+impl FamilyWorkload for EchoWorkload {
+    fn family(&self) -> Family {
+        Family::Echo
+    }
+
+    fn in_flight_max(&self) -> u32 {
+        IN_FLIGHT_MAX
+    }
+
+    fn catalog(&self) -> Catalog {
+        EchoWorkload::catalog(self)
+    }
+
+    fn think(&self) -> Think {
+        self.think
+    }
+
+    fn has_user_state(&self) -> bool {
+        false
+    }
+
+    fn is_encrypted(&self) -> bool {
+        false
+    }
+
+    fn grows_with_load(&self) -> bool {
+        false
+    }
+
+    fn data_text(&self) -> Option<String> {
+        None
+    }
+
+    fn mode_text(&self) -> Option<String> {
+        None
+    }
+
+    fn notice(&self) -> Option<&'static str> {
+        None
     }
 }

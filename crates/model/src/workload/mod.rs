@@ -5,15 +5,15 @@
 //! - `order_entry`: transactions of terminals with a database
 //! - `sql`: transactions of a user's own statements; `sql_lexis`: what is SQL in a statement
 //! - `echo`: messages that come back over TCP, a family for tests
-//! - `think`: the pauses of users
+//! - `family_workload`: the answers that each of them gives
 
 mod app;
 #[cfg(feature = "echo")]
 mod echo;
+mod family_workload;
 mod order_entry;
 mod sql;
 mod sql_lexis;
-mod think;
 mod web;
 
 use serde::{Deserialize, Serialize};
@@ -31,7 +31,6 @@ pub use order_entry::{
 pub use sql::{
     ExpectedText, ExpectedValue, RowCount, SqlRequest, SqlStatement, SqlTransaction, SqlWorkload, sql_measure,
 };
-pub use think::Think;
 pub use web::{
     BUFFERED_BODY_MAX, BodyEncoding, CLOSE_WAIT_MAX, Connection, Cookies, Count, DATA_BYTES_MAX, DataError,
     DataSet, DataTable, EXTRACTED_BYTES_MAX, EXTRACTED_MAX, Extract, ExtractSource, FILES_MAX, FileSet,
@@ -44,7 +43,8 @@ pub use web::{
 pub(crate) use app::RANGE_BYTES_MAX;
 pub(crate) use web::{EXTRACTED, PATH_MAX, check_objects, has_placeholders, is_name};
 
-use crate::{Catalog, Family};
+use crate::{Catalog, Family, Think};
+use family_workload::FamilyWorkload;
 
 /// The workload of a benchmark, a variant per protocol family.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -63,138 +63,80 @@ pub enum Workload {
     Echo(EchoWorkload),
 }
 
-/// The most operations in flight of an open loop where nobody has chosen a number.
-const IN_FLIGHT_MAX: u32 = 1000;
-
-/// That of databases: each operation in flight may have a session of its own, of which servers have few.
-const SESSIONS_MAX: u32 = 64;
-
 impl Workload {
+    /// Returns the workload as its family answers for it.
+    fn of_family(&self) -> &dyn FamilyWorkload {
+        match self {
+            Workload::Web(web) => web,
+            Workload::App(app) => app,
+            Workload::OrderEntry(orders) => orders,
+            Workload::Sql(sql) => sql,
+            #[cfg(feature = "echo")]
+            Workload::Echo(echo) => echo,
+        }
+    }
+
     /// Returns the most operations in flight of an open loop where nobody has chosen a number.
     pub fn in_flight_max(&self) -> u32 {
-        match self {
-            Workload::Sql(_) => SESSIONS_MAX,
-            Workload::OrderEntry(orders) if orders.sql != OrderSql::Request => SESSIONS_MAX,
-            _ => IN_FLIGHT_MAX,
-        }
+        self.of_family().in_flight_max()
     }
 
     /// Returns the family of the workload.
     pub fn family(&self) -> Family {
-        match self {
-            Workload::Web(_) => Family::Web,
-            Workload::App(_) => Family::App,
-            Workload::OrderEntry(_) => Family::OrderEntry,
-            Workload::Sql(_) => Family::Sql,
-            #[cfg(feature = "echo")]
-            Workload::Echo(_) => Family::Echo,
-        }
+        self.of_family().family()
     }
 
     /// Returns what a run of the workload counts and measures.
     pub fn catalog(&self) -> Catalog {
-        match self {
-            Workload::Web(web) => web.catalog(),
-            Workload::App(app) => app.catalog(),
-            Workload::OrderEntry(orders) => orders.catalog(),
-            Workload::Sql(sql) => sql.catalog(),
-            #[cfg(feature = "echo")]
-            Workload::Echo(echo) => echo.catalog(),
-        }
+        self.of_family().catalog()
     }
 
     /// Returns the pause of users.
     pub fn think(&self) -> Think {
-        match self {
-            Workload::Web(web) => web.think,
-            Workload::App(app) => app.think,
-            Workload::OrderEntry(orders) => orders.think(),
-            Workload::Sql(sql) => sql.think,
-            #[cfg(feature = "echo")]
-            Workload::Echo(echo) => echo.think,
-        }
+        self.of_family().think()
     }
 
     /// Returns whether users have state that their next operation depends on ([`crate::Mix::has_user_state`]).
     pub fn has_user_state(&self) -> bool {
-        match self {
-            Workload::Web(web) => web.has_sessions(),
-            Workload::App(_) => false,
-            // A user has a home, and perhaps a deck of cards.
-            Workload::OrderEntry(_) => true,
-            Workload::Sql(sql) => sql.has_user_state(),
-            #[cfg(feature = "echo")]
-            Workload::Echo(_) => false,
-        }
+        self.of_family().has_user_state()
     }
 
     /// Returns the web workload; `None` of another family.
     pub fn web(&self) -> Option<&WebWorkload> {
-        match self {
-            Workload::Web(web) => Some(web),
-            _ => None,
-        }
+        if let Workload::Web(web) = self { Some(web) } else { None }
     }
 
     /// Returns the web workload to be changed; `None` of another family.
     pub fn web_mut(&mut self) -> Option<&mut WebWorkload> {
-        match self {
-            Workload::Web(web) => Some(web),
-            _ => None,
-        }
+        if let Workload::Web(web) = self { Some(web) } else { None }
     }
 
     /// Returns whether connections are encrypted.
     pub fn is_encrypted(&self) -> bool {
-        match self {
-            Workload::Web(web) => web.protocol.tls != Tls::Off,
-            Workload::App(_) => false,
-            Workload::OrderEntry(orders) => orders.is_encrypted,
-            Workload::Sql(sql) => sql.is_encrypted,
-            #[cfg(feature = "echo")]
-            Workload::Echo(_) => false,
-        }
+        self.of_family().is_encrypted()
     }
 
     /// Returns whether a higher load needs more data on the server.
     pub(crate) fn grows_with_load(&self) -> bool {
-        match self {
-            Workload::Web(web) => web.requests.iter().any(Request::grows_with_load),
-            Workload::App(app) => app.needs_files(),
-            Workload::OrderEntry(_) => false,
-            Workload::Sql(_) => false,
-            #[cfg(feature = "echo")]
-            Workload::Echo(_) => false,
-        }
+        self.of_family().grows_with_load()
     }
 
     /// Describes the data of users on the server; `None` of a workload that has none, and of the web, whose files the
     /// file set has.
     pub fn data_text(&self) -> Option<String> {
-        match self {
-            Workload::App(app) => app.data_text(),
-            Workload::OrderEntry(orders) => Some(orders.data_text()),
-            _ => None,
-        }
+        self.of_family().data_text()
     }
 
     /// Describes the way in which operations are made, beside which alone figures of the workload are to be shown;
     /// `None` where the settings say it all.
     pub fn mode_text(&self) -> Option<String> {
-        match self {
-            Workload::OrderEntry(orders) => Some(orders.mode_text()),
-            Workload::Sql(sql) => Some(sql.mode_text().to_owned()),
-            _ => None,
-        }
+        self.of_family().mode_text()
     }
 
     /// Returns the sentence that every report of the workload ends with; `None` of workloads that derive from no
     /// protected name.
     pub fn notice(&self) -> Option<&'static str> {
-        match self {
-            Workload::OrderEntry(_) => Some(order_entry::NOTICE),
-            _ => None,
-        }
+        self.of_family().notice()
     }
 
     /// Returns whether a size is still to be fitted to the server's memory limit in force: see

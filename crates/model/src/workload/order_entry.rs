@@ -11,11 +11,11 @@ use orders::{
 use serde::{Deserialize, Serialize};
 use units::{Bytes, Nanos};
 
-use super::Think;
 use super::app::OUTCOMES;
+use super::family_workload::{FamilyWorkload, IN_FLIGHT_MAX, SESSIONS_MAX};
 use crate::{
-    Catalog, ExpectedMeasure, InputBand, InputCount, Kinded, Limit, Measure, MeasureUnit, Noun,
-    OperationKind, Outcome, PauseKind, PauseStart, RateTime, Score, SizingRule, Words, parse_limits,
+    Catalog, ExpectedMeasure, Family, InputBand, InputCount, Kinded, Limit, Measure, MeasureUnit, Noun,
+    OperationKind, Outcome, PauseKind, PauseStart, RateTime, Score, SizingRule, Think, Words, parse_limits,
     with_serde,
 };
 
@@ -45,6 +45,22 @@ pub mod order_measure {
     /// The time of its service.
     pub const SERVICE: usize = 9;
 
+    /// Returns the slot of a measure in a reply: those that all transactions have come first, with the times of queue and
+    /// service where the server states them, and then those of what was entered.
+    pub const fn slot(measure: usize, has_server_times: bool) -> usize {
+        let first_of_input = if has_server_times { 6 } else { 4 };
+        match measure {
+            SENT_BYTES => 2,
+            RECEIVED_BYTES => 3,
+            QUEUE => 4,
+            SERVICE => 5,
+            LINES | REMOTE_PAYMENTS => first_of_input,
+            REMOTE_LINES | PAYMENTS_BY_LAST_NAME => first_of_input + 1,
+            // Round trips and retries.
+            first => first,
+        }
+    }
+
     /// Returns the measures of what was entered, with their values: of an order that is placed and of a payment; `None`
     /// of other transactions.
     pub fn of_input(input: &TransactionInput) -> Option<[(usize, u64); 2]> {
@@ -65,7 +81,7 @@ pub mod order_measure {
 }
 
 /// The footer of every report. Source: the fair-use rules of the TPC.
-pub(super) const NOTICE: &str = "Derived from the TPC-C specification; not a TPC-C result and not comparable with published TPC-C results.";
+const NOTICE: &str = "Derived from the TPC-C specification; not a TPC-C result and not comparable with published TPC-C results.";
 
 /// The seed of the rows before the first transaction: a constant of the benchmark's version, so that runs with
 /// different seeds have the same data.
@@ -141,10 +157,10 @@ names! {
     /// The process in which a database runs.
     #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
     pub enum DatabaseMode {
-        /// One of its own, behind a socket.
+        /// A process of its own, behind a socket.
         #[default]
         Server = "server",
-        /// That of the load generator, by SQLite: calls in place of requests.
+        /// The load generator's, with SQLite: calls instead of requests.
         Embedded = "embedded",
     }
 }
@@ -153,7 +169,7 @@ names! {
     /// The state of the data before a load point.
     #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
     pub enum DataReset {
-        /// Their first one: they are restored from a copy, or loaded anew.
+        /// The initial state: restored from a copy, or loaded anew.
         #[default]
         Restored = "restore",
         /// That in which they were left.
@@ -373,7 +389,7 @@ impl OrderEntryWorkload {
         let measures = self.measures();
         let times = measures.iter().enumerate().filter(|(_, one)| one.unit == MeasureUnit::Nanoseconds);
         Catalog {
-            kinds: shares.map(|(kind, share)| operation_kind(kind, share)).collect(),
+            kinds: shares.map(|(kind, share)| self.operation_kind(kind, share)).collect(),
             units: Vec::new(),
             pauses: self.pauses(),
             response_parts: times.map(|(index, _)| index).collect(),
@@ -382,6 +398,7 @@ impl OrderEntryWorkload {
                 DatabaseMode::Server => vec![order_measure::SENT_BYTES, order_measure::RECEIVED_BYTES],
                 DatabaseMode::Embedded => Vec::new(),
             },
+            notices: Vec::new(),
             bands: self.bands(),
             sizing: self.sizing(),
             outcomes: OUTCOMES
@@ -489,6 +506,37 @@ impl OrderEntryWorkload {
         measures
     }
 
+    fn operation_kind(&self, kind: TransactionKind, share: f64) -> OperationKind {
+        let is_rolled_back = kind == TransactionKind::NewOrderRolledBack;
+        OperationKind {
+            name: kind.name().to_owned(),
+            share: Some(share),
+            share_gap_max: Some(if is_rolled_back { ROLLED_BACK_GAP_MAX } else { SHARE_GAP_MAX }),
+            limits: limits(kind),
+            measures: self.kind_measures(kind),
+            expected: expected(kind),
+        }
+    }
+
+    /// Returns the measures of the transactions of a kind, in the order of [`order_measure::slot`].
+    fn kind_measures(&self, kind: TransactionKind) -> Vec<usize> {
+        use order_measure::{
+            LINES, PAYMENTS_BY_LAST_NAME, QUEUE, RECEIVED_BYTES, REMOTE_LINES, REMOTE_PAYMENTS, RETRIES,
+            ROUND_TRIPS, SENT_BYTES, SERVICE,
+        };
+        if !self.measures_payments {
+            // A reply has slots for all that such plans measure.
+            return Vec::new();
+        }
+        let times: &[usize] = if self.sql.has_server_times() { &[QUEUE, SERVICE] } else { &[] };
+        let of_input: &[usize] = match kind {
+            TransactionKind::NewOrder => &[LINES, REMOTE_LINES],
+            TransactionKind::Payment => &[REMOTE_PAYMENTS, PAYMENTS_BY_LAST_NAME],
+            _ => &[],
+        };
+        [&[ROUND_TRIPS, RETRIES, SENT_BYTES, RECEIVED_BYTES], times, of_input].concat()
+    }
+
     fn pauses(&self) -> Vec<PauseKind> {
         let pacing = self.pacing();
         match self.pacing {
@@ -551,17 +599,6 @@ fn minimum_share(kind: TransactionKind, share: f64) -> Option<InputBand> {
     })
 }
 
-fn operation_kind(kind: TransactionKind, share: f64) -> OperationKind {
-    let is_rolled_back = kind == TransactionKind::NewOrderRolledBack;
-    OperationKind {
-        name: kind.name().to_owned(),
-        share: Some(share),
-        share_gap_max: Some(if is_rolled_back { ROLLED_BACK_GAP_MAX } else { SHARE_GAP_MAX }),
-        limits: limits(kind),
-        expected: expected(kind),
-    }
-}
-
 /// Returns the limit of the 90th percentile of response times. Source: TPC-C revision 5.11, clause 5.2.5.7.
 fn limits(kind: TransactionKind) -> Vec<Limit> {
     let limit = match kind {
@@ -605,6 +642,49 @@ mod stored_scale {
     pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<DataScale, D::Error> {
         let Stored { warehouses, divisor } = Stored::deserialize(deserializer)?;
         DataScale::new(warehouses, divisor).map_err(D::Error::custom)
+    }
+}
+
+impl FamilyWorkload for OrderEntryWorkload {
+    fn family(&self) -> Family {
+        Family::OrderEntry
+    }
+
+    fn in_flight_max(&self) -> u32 {
+        if self.sql == OrderSql::Request { IN_FLIGHT_MAX } else { SESSIONS_MAX }
+    }
+
+    fn catalog(&self) -> Catalog {
+        OrderEntryWorkload::catalog(self)
+    }
+
+    fn think(&self) -> Think {
+        OrderEntryWorkload::think(self)
+    }
+
+    fn has_user_state(&self) -> bool {
+        // A user has a home, and perhaps a deck of cards.
+        true
+    }
+
+    fn is_encrypted(&self) -> bool {
+        self.is_encrypted
+    }
+
+    fn grows_with_load(&self) -> bool {
+        false
+    }
+
+    fn data_text(&self) -> Option<String> {
+        Some(OrderEntryWorkload::data_text(self))
+    }
+
+    fn mode_text(&self) -> Option<String> {
+        Some(OrderEntryWorkload::mode_text(self))
+    }
+
+    fn notice(&self) -> Option<&'static str> {
+        Some(NOTICE)
     }
 }
 
@@ -738,6 +818,10 @@ mod tests {
             assert_eq!(catalog.check(), Ok(()), "{sql}");
             assert_eq!(catalog.measures.len(), n_measures, "{sql}");
             assert_eq!(catalog.response_parts.is_empty(), sql != OrderSql::Request);
+            for kind in &catalog.kinds {
+                let slot = |measure: &usize| order_measure::slot(*measure, sql.has_server_times());
+                assert!(kind.measures.iter().map(slot).eq(0..kind.measures.len()), "{sql}: {kind:?}");
+            }
             assert!(workload.mode_text().starts_with(sql.text()));
         }
     }

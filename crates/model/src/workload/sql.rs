@@ -2,12 +2,14 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::Think;
 use super::app::OUTCOMES;
+use super::family_workload::{FamilyWorkload, SESSIONS_MAX};
 use super::order_entry::DatabaseProduct;
 use super::sql_lexis;
 use super::web::{DataSet, Parameter, TemplatePiece, UserPage, template_pieces};
-use crate::{Catalog, Kinded, Limit, Measure, MeasureUnit, OperationKind, Outcome, Score, Words};
+use crate::{
+    Catalog, Family, Kinded, Limit, Measure, MeasureUnit, OperationKind, Outcome, Score, Think, Words,
+};
 
 /// The measures of a transaction besides its response time, by their indexes in the catalog.
 pub mod sql_measure {
@@ -136,6 +138,7 @@ impl SqlWorkload {
             share: Some(transaction.weight as f64 / total),
             share_gap_max: transaction.share_gap_max,
             limits: transaction.limits.clone(),
+            measures: Vec::new(),
             expected: Vec::new(),
         };
         Catalog {
@@ -151,6 +154,7 @@ impl SqlWorkload {
             ],
             transferred: vec![sql_measure::SENT_BYTES, sql_measure::RECEIVED_BYTES],
             response_parts: Vec::new(),
+            notices: Vec::new(),
             bands: Vec::new(),
             sizing: None,
             outcomes: OUTCOMES
@@ -229,6 +233,48 @@ impl RowCount {
     /// Returns whether a number of rows is one of the expected.
     pub fn has(self, n_rows: u64) -> bool {
         (self.least..=self.most).contains(&n_rows)
+    }
+}
+
+impl FamilyWorkload for SqlWorkload {
+    fn family(&self) -> Family {
+        Family::Sql
+    }
+
+    fn in_flight_max(&self) -> u32 {
+        SESSIONS_MAX
+    }
+
+    fn catalog(&self) -> Catalog {
+        SqlWorkload::catalog(self)
+    }
+
+    fn think(&self) -> Think {
+        self.think
+    }
+
+    fn has_user_state(&self) -> bool {
+        SqlWorkload::has_user_state(self)
+    }
+
+    fn is_encrypted(&self) -> bool {
+        self.is_encrypted
+    }
+
+    fn grows_with_load(&self) -> bool {
+        false
+    }
+
+    fn data_text(&self) -> Option<String> {
+        None
+    }
+
+    fn mode_text(&self) -> Option<String> {
+        Some(SqlWorkload::mode_text(self).to_owned())
+    }
+
+    fn notice(&self) -> Option<&'static str> {
+        None
     }
 }
 

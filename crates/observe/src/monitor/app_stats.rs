@@ -1,12 +1,12 @@
 //! The load of an application server, or of one of order-entry data, asked for with `STATS` on a session of its own.
 
-use std::fmt::{self, Display};
+use std::fmt;
 use std::io::{self, Read, Write};
 use std::net::{SocketAddr, TcpStream, ToSocketAddrs};
 use std::str::FromStr;
 
 use frame::app::{AppOperation, AppServerStats, AppStatus, FORMAT, STATS_BYTES};
-use frame::{Crc32c, FrameFormat, REPLY_BYTES, ReplyHeader, RequestHeader, STATUS_OK};
+use frame::{Crc32c, FrameError, FrameFormat, REPLY_BYTES, ReplyHeader, RequestHeader, STATUS_OK};
 use languages::HttpUrl;
 use model::{Counter, ForbiddenObserver, Reading, check_observer};
 use orders::wire::{self, OrderEntryOperation, OrderEntryStatus, OrderServerStats};
@@ -20,6 +20,38 @@ const ANSWER_MAX: Nanos = Nanos::from_millis(500);
 /// The address of an application server: `HOST:PORT`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AppServerAddress(String);
+
+/// A text that is not the address of an application server.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("expected `app=HOST:PORT`, such as `app=127.0.0.1:7000`")]
+pub struct AppServerAddressError;
+
+/// A reason why a server has not reported its load.
+#[derive(Debug, thiserror::Error)]
+enum StatsError {
+    #[error(transparent)]
+    System(#[from] io::Error),
+    #[error(transparent)]
+    Forbidden(#[from] ForbiddenObserver),
+    #[error("the name has no address")]
+    NoAddress,
+    #[error("no complete reply within {ANSWER_MAX}")]
+    Time,
+    #[error("the server closed the connection")]
+    Closed,
+    #[error(transparent)]
+    Header(#[from] FrameError),
+    #[error("the server answered another request")]
+    OtherRequest,
+    #[error("the server answered with status {status}: {meaning}")]
+    Status { status: u16, meaning: &'static str },
+    #[error("expected {expected} bytes, found {found}")]
+    Length { expected: usize, found: u32 },
+    #[error("the reply has a wrong checksum")]
+    Checksum,
+    #[error("the reply has an unexpected length")]
+    Payload,
+}
 
 /// A monitor of an application server, or of one of order-entry data. Its own connection is not counted.
 #[derive(Debug)]
@@ -83,13 +115,13 @@ fn order_stats(payload: &[u8]) -> Option<ServerStats> {
 
 /// Reads `HOST:PORT`.
 impl FromStr for AppServerAddress {
-    type Err = String;
+    type Err = AppServerAddressError;
 
-    fn from_str(text: &str) -> Result<AppServerAddress, String> {
+    fn from_str(text: &str) -> Result<AppServerAddress, AppServerAddressError> {
         let is_bare = |url: &HttpUrl| url.scheme.is_none() && url.port.is_some() && url.target.is_empty();
         match text.parse().ok().filter(is_bare) {
             Some(_) => Ok(AppServerAddress(text.to_owned())),
-            None => Err("expected `app=HOST:PORT`, such as `app=127.0.0.1:7000`".to_owned()),
+            None => Err(AppServerAddressError),
         }
     }
 }
@@ -128,7 +160,7 @@ impl AppServerMonitor {
     }
 
     /// Asks for the load, on the kept session or, if that has ended, on a new one.
-    fn ask(&mut self) -> Result<ServerStats, String> {
+    fn ask(&mut self) -> Result<ServerStats, StatsError> {
         let deadline = Deadline::start();
         if let Some(session) = self.session.take()
             && let Ok(stats) = self.ask_on(session, &deadline)
@@ -139,25 +171,25 @@ impl AppServerMonitor {
         self.ask_on(session, &deadline)
     }
 
-    fn connect(&self, deadline: &Deadline) -> Result<TcpStream, String> {
-        let addresses: Vec<SocketAddr> = self.address.0.to_socket_addrs().map_err(text)?.collect();
+    fn connect(&self, deadline: &Deadline) -> Result<TcpStream, StatsError> {
+        let addresses: Vec<SocketAddr> = self.address.0.to_socket_addrs()?.collect();
         // The checked addresses are used for the connection: the name is resolved once.
-        check_observer(&addresses).map_err(text)?;
-        let mut failure = "it has no address".to_owned();
+        check_observer(&addresses)?;
+        let mut failure = StatsError::NoAddress;
         for address in addresses {
             match TcpStream::connect_timeout(&address, deadline.left()?) {
                 Ok(stream) => {
-                    stream.set_nodelay(true).map_err(text)?;
+                    stream.set_nodelay(true)?;
                     return Ok(stream);
                 }
-                Err(error) => failure = error.to_string(),
+                Err(error) => failure = error.into(),
             }
         }
         Err(failure)
     }
 
     /// Asks on a session, which is kept if it answers.
-    fn ask_on(&mut self, mut session: TcpStream, deadline: &Deadline) -> Result<ServerStats, String> {
+    fn ask_on(&mut self, mut session: TcpStream, deadline: &Deadline) -> Result<ServerStats, StatsError> {
         self.number += 1;
         let &StatsDialect { format, operation, bytes, read, describe } = self.dialect;
         let request = RequestHeader {
@@ -168,35 +200,36 @@ impl AppServerMonitor {
             payload_bytes: 0,
             checksum: 0,
         };
-        session.set_write_timeout(Some(deadline.left()?)).map_err(text)?;
-        session.write_all(&request.to_bytes(format)).map_err(text)?;
+        session.set_write_timeout(Some(deadline.left()?))?;
+        session.write_all(&request.to_bytes(format))?;
         let mut header = [0; REPLY_BYTES];
         deadline.fill(&mut session, &mut header)?;
-        let header = ReplyHeader::read(&header, format).map_err(text)?.ok_or("no header")?;
+        let header = ReplyHeader::read(&header, format)?.ok_or(StatsError::Payload)?;
         if (header.operation, header.number) != (operation, self.number) {
-            return Err("it answered another request".to_owned());
+            return Err(StatsError::OtherRequest);
         }
         if header.status != STATUS_OK {
             let meaning = describe(header.status).unwrap_or("an unknown one");
-            return Err(format!("it answered with status {}: {meaning}", header.status));
+            return Err(StatsError::Status { status: header.status, meaning });
         }
         if header.payload_bytes as usize != bytes {
-            return Err(format!("expected {bytes} bytes, found {}", header.payload_bytes));
+            return Err(StatsError::Length { expected: bytes, found: header.payload_bytes });
         }
         let mut payload = vec![0; bytes];
         deadline.fill(&mut session, &mut payload)?;
         if Crc32c::of(&payload) != header.checksum {
-            return Err("the checksum of its reply is wrong".to_owned());
+            return Err(StatsError::Checksum);
         }
         self.session = Some(session);
-        read(&payload).ok_or_else(|| "its reply has another length".to_owned())
+        read(&payload).ok_or(StatsError::Payload)
     }
 }
 
 impl ResourceMonitor for AppServerMonitor {
     fn read(&mut self, into: &mut Vec<Reading>) -> Result<(), MonitorError> {
-        let ServerStats { load: stats, database } =
-            self.ask().map_err(|reason| MonitorError { watched: self.address.0.clone(), reason })?;
+        let ServerStats { load: stats, database } = self
+            .ask()
+            .map_err(|why| MonitorError { watched: self.address.0.clone(), reason: why.to_string() })?;
         let levels = [
             (Counter::ServiceWorkers, stats.threads),
             (Counter::ServiceBusy, stats.busy_threads),
@@ -214,10 +247,6 @@ impl ResourceMonitor for AppServerMonitor {
     }
 }
 
-fn text(error: impl Display) -> String {
-    error.to_string()
-}
-
 /// The end of an answer's time.
 struct Deadline(RealClock);
 
@@ -227,24 +256,24 @@ impl Deadline {
     }
 
     /// Returns the time that is left.
-    fn left(&self) -> Result<std::time::Duration, String> {
+    fn left(&self) -> Result<std::time::Duration, StatsError> {
         match ANSWER_MAX.saturating_sub(self.0.now()) {
-            Nanos::ZERO => Err(format!("no complete reply within {ANSWER_MAX}")),
+            Nanos::ZERO => Err(StatsError::Time),
             left => Ok(std::time::Duration::from_nanos(left.0)),
         }
     }
 
     /// Reads a part of the reply.
-    fn fill(&self, session: &mut TcpStream, mut part: &mut [u8]) -> Result<(), String> {
+    fn fill(&self, session: &mut TcpStream, mut part: &mut [u8]) -> Result<(), StatsError> {
         while !part.is_empty() {
-            session.set_read_timeout(Some(self.left()?)).map_err(text)?;
+            session.set_read_timeout(Some(self.left()?))?;
             match session.read(part) {
-                Ok(0) => return Err("it closed the connection".to_owned()),
+                Ok(0) => return Err(StatsError::Closed),
                 Ok(n) => part = &mut part[n..],
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 // The time is over: the next turn says so.
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
-                Err(error) => return Err(error.to_string()),
+                Err(error) => return Err(error.into()),
             }
         }
         Ok(())
@@ -351,9 +380,12 @@ mod tests {
                 "with status 2: it does not understand",
             ),
             (|request| request.reply(0, 0).to_bytes(FORMAT).to_vec(), "expected 40 bytes, found 0"),
-            (|request| reply(&RequestHeader { number: 9, ..*request }, STATS), "it answered another request"),
+            (
+                |request| reply(&RequestHeader { number: 9, ..*request }, STATS),
+                "the server answered another request",
+            ),
             (|_| b"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\nx".repeat(2), "the magic number"),
-            (|request| reply(request, STATS)[..60].to_vec(), "it closed the connection"),
+            (|request| reply(request, STATS)[..60].to_vec(), "the server closed the connection"),
         ];
         for (answer, expected) in answers {
             let (mut monitor, server) = serve(vec![1], answer);

@@ -76,7 +76,7 @@ impl PageUrl {
         let mut response = ResponseReader::new(RequestMethod::Get, limits.bytes);
         let fetched = fetch_blocking(&addresses, request.as_bytes(), &mut response, limits.time);
         if let Some(head) = response.head().filter(|head| head.status != 200) {
-            return Err(format!("it answered with status {}, expected 200", head.status));
+            return Err(format!("the server answered with status {}, expected 200", head.status));
         }
         fetched.map_err(|error| foreign_text(&error.to_string()))?;
         Ok(String::from_utf8_lossy(response.body()).into_owned())
@@ -133,7 +133,7 @@ mod tests {
             (&["HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhe"][..], "3 bytes missing"),
             (&["HTTP/1.1 200 OK\r\nCont"][..], "before the response was complete"),
             (&["SSH-2.0-OpenSSH_9.2\r\n"][..], "version"),
-            (&[long][..], "longer than 100 bytes"),
+            (&[long][..], "exceeds 100 bytes"),
         ] {
             let error = check(pieces).0.unwrap_err();
             assert!(error.contains(said), "{pieces:?}: {error}");
@@ -149,7 +149,7 @@ mod tests {
         let error = check(&[&interim.repeat(5000)]).0.unwrap_err();
         assert_eq!(error, "no final response after 65536 bytes of interim responses");
         let error = check(&["HTTP/1.1 101 Switching Protocols\r\n\r\n"]).0.unwrap_err();
-        assert_eq!(error, "it answered with status 101, expected 200");
+        assert_eq!(error, "the server answered with status 101, expected 200");
     }
 
     #[test]

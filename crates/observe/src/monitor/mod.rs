@@ -30,7 +30,7 @@ mod source;
 mod ssh;
 mod sut;
 
-pub use app_stats::{AppServerAddress, AppServerMonitor};
+pub use app_stats::{AppServerAddress, AppServerAddressError, AppServerMonitor};
 pub use fetch::PageUrl;
 pub use kernel::PROC_FILES;
 pub(crate) use kernel::Parse;
@@ -70,7 +70,7 @@ pub struct RemoteGroupSize {
     pub read: usize,
 }
 
-/// The reason why nothing could be read: `http://sut:9100/metrics: it closed the connection`.
+/// The reason why nothing could be read: `http://sut:9100/metrics: the server closed the connection`.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{}: {reason}", languages::without_credentials(watched))]
 pub struct MonitorError {

@@ -5,7 +5,6 @@ use std::time::Duration;
 
 use languages::names;
 use model::{Counter, Reading};
-use schemars::JsonSchema;
 
 use super::app_stats::AppServerMonitor;
 use super::fetch::{FetchLimits, PageUrl};
@@ -26,8 +25,8 @@ const KB: u64 = 1024;
 
 names! {
     /// The form in which a server says how busy it is.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq, JsonSchema)]
-    pub enum StatusKind {
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum StatusKind without serde {
         /// The page of nginx' `stub_status`.
         NginxStub = "nginx-stub",
         /// The page of Apache's mod_status, requested with `?auto`.

@@ -6,7 +6,7 @@ use std::str::FromStr;
 use languages::{foreign_text, without_credentials};
 use model::{ForbiddenObserver, check_observer};
 
-use super::app_stats::{AppServerAddress, AppServerMonitor};
+use super::app_stats::{AppServerAddress, AppServerAddressError, AppServerMonitor};
 use super::fetch::PageUrl;
 use super::prometheus::PrometheusMachine;
 use super::ssh::{SshAccount, SshMachine, SshOptions};
@@ -79,7 +79,7 @@ impl MonitorSource {
         Ok(match self {
             MonitorSource::Prometheus(_) | MonitorSource::AppServer(_) if !watched.is_empty() => {
                 return Err(fail(
-                    "processes are not told apart there\nhint: use `--monitor ssh=USER@HOST`".to_owned(),
+                    "processes cannot be selected there\nhint: use `--monitor ssh=USER@HOST`".to_owned(),
                 ));
             }
             MonitorSource::Prometheus(url) => Box::new(PrometheusMachine::new(url.clone())),
@@ -111,7 +111,10 @@ impl FromStr for MonitorSource {
         let fail = |problem| MonitorSourceError { text: foreign_text(&without_credentials(text)), problem };
         match text.split_once('=') {
             Some(("prometheus", url)) => PageUrl::parse(url).map(MonitorSource::Prometheus).map_err(fail),
-            Some(("app", address)) => address.parse().map(MonitorSource::AppServer).map_err(fail),
+            Some(("app", address)) => address
+                .parse()
+                .map(MonitorSource::AppServer)
+                .map_err(|error: AppServerAddressError| fail(error.to_string())),
             Some(("ssh", account)) => account
                 .parse()
                 .map(MonitorSource::Ssh)

@@ -70,22 +70,23 @@ impl Unseen {
     pub fn rules_out(self) -> &'static str {
         match self {
             Unseen::ControlGroup => {
-                "It shares its control groups with other processes, so that throttling, memory limit hits, refaults and \
-                 disk requests are not known to be its own."
+                "It shares its control groups with other processes, so throttling, memory limit hits, refaults \
+                 and disk requests cannot be attributed to it."
             }
             Unseen::DiskTraffic => {
-                "This user may not read `/proc/PID/io`, so that busy disks are not known to be its own."
+                "This user may not read `/proc/PID/io`, so busy disks cannot be attributed to it."
             }
             Unseen::Sockets => {
-                "This user may not read `/proc/PID/fd`, so that the accept queues of its back ends are not known to be \
-                 its own, and full ones are not recognized."
+                "This user may not read `/proc/PID/fd`, so accept queues cannot be attributed to its back ends, \
+                 and full ones are not recognized."
             }
             Unseen::WaitChannels => {
-                "Wait channels cannot be read, so that threads that wait for a lock cannot be told from idle ones."
+                "Wait channels cannot be read, so threads that wait for a lock cannot be distinguished from \
+                 idle ones."
             }
             Unseen::Network => {
-                "Its network namespace cannot be entered, so that accept queues and queueing disciplines there are not \
-                 read."
+                "Its network namespace cannot be entered, so accept queues and queueing disciplines there are \
+                 not read."
             }
         }
     }

@@ -1,7 +1,7 @@
 //! From a selector to processes: those that listen, those of a control group.
 
 use std::collections::BTreeSet;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 
 use languages::foreign_text;
 
@@ -44,7 +44,56 @@ pub(crate) struct FoundProcesses {
 #[error("watched processes `{sought}`: {problem}")]
 pub struct WatchError {
     sought: String,
-    problem: String,
+    problem: WatchProblem,
+}
+
+/// A reason why processes cannot be watched, with a remedy.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+enum WatchProblem {
+    #[error("{0} is not an address of this machine")]
+    ElsewhereAddress(IpAddr),
+    #[error("nothing listens on port {0} of this machine")]
+    NoListener(u16),
+    #[error(
+        "port {port} is listened on in {n} network namespaces\nhint: use `pid=`, `unit=` or `container=`"
+    )]
+    SeveralNamespaces { port: u16, n: usize },
+    /// No process that this user may see listens on the Unix socket with this path.
+    #[error("no process was found that listens on {0}")]
+    NoSocketHolder(String),
+    #[error("no process was found that holds the socket on port {0}")]
+    NoPortHolder(u16),
+    /// The user of the socket, by number, is another one.
+    #[error(
+        "the process that listens on port {port} belongs to another user (its socket to user {uid}), and its files \
+         cannot be seen\nhint: run as root or as that user, or name the processes: `--watch unit=NAME` or \
+         `--watch pid=NUMBER`"
+    )]
+    HiddenHolder { port: u16, uid: u32 },
+    #[error("there is no process {0}")]
+    NoProcess(u32),
+    #[error("no process belongs to this unit\nhint: `systemctl status {0}` shows whether it runs")]
+    EmptyUnit(String),
+    #[error("no process is in this control group\nhint: `/proc/PID/cgroup` has the groups of a process")]
+    EmptyControlGroup,
+    /// None of these containers, of which messages name the first.
+    #[error(
+        "no container has this name, or an id that begins with it\nhint: {}; only root can read the names given by \
+         docker and nerdctl", running_text(.0)
+    )]
+    NoContainer(Vec<String>),
+    #[error("several match: {}\nhint: write the id of one, or more of it", .0.join(", "))]
+    SeveralContainers(Vec<String>),
+    #[error("this process belongs to it too, so the server's usage cannot be separated")]
+    IncludesThisProcess,
+}
+
+/// Names the containers that run, by the beginnings of their ids.
+fn running_text(ids: &[String]) -> String {
+    match ids.is_empty() {
+        true => "no container runs on this machine, as far as this user can see".to_owned(),
+        false => format!("these run: {}", ids.join(", ")),
+    }
 }
 
 impl std::fmt::Display for Sought {
@@ -69,17 +118,11 @@ impl Sought {
             Sought::Selected(ProcessSelector::Pid(pid)) => process(*pid),
             Sought::Selected(ProcessSelector::Unit(name)) => of_group(
                 |groups| groups.unit(name).map(|path| (path.to_owned(), name.clone())),
-                |_| {
-                    format!(
-                        "no process belongs to this unit\nhint: `systemctl status {name}` shows whether it runs"
-                    )
-                },
+                |_| WatchProblem::EmptyUnit(name.clone()),
             ),
             Sought::Selected(ProcessSelector::Cgroup(path)) => of_group(
                 |groups| groups.is_within(path).then(|| (path.clone(), path.clone())),
-                |_| {
-                    "no process is in this control group\nhint: `/proc/PID/cgroup` has the groups of a process".to_owned()
-                },
+                |_| WatchProblem::EmptyControlGroup,
             ),
             Sought::Selected(ProcessSelector::Container(name)) => in_container(name),
             Sought::Socket(path) => on_socket(path),
@@ -89,14 +132,14 @@ impl Sought {
 }
 
 /// Finds the processes that accept connections to an address of this machine.
-fn at(target: SocketAddr) -> Result<FoundProcesses, String> {
+fn at(target: SocketAddr) -> Result<FoundProcesses, WatchProblem> {
     // A loopback address means that of this process's namespace.
     let namespaces = match target.ip().is_loopback() {
         true => vec![Namespace::own()],
         false => Namespace::all().into_iter().filter(|one| one.has(target.ip())).collect(),
     };
     if namespaces.is_empty() {
-        return Err(format!("{} is no address of this machine", target.ip()));
+        return Err(WatchProblem::ElsewhereAddress(target.ip()));
     }
     let listening: Vec<Listener> = namespaces
         .iter()
@@ -107,7 +150,7 @@ fn at(target: SocketAddr) -> Result<FoundProcesses, String> {
 }
 
 /// Finds the processes that listen on a port: in the namespace of this process, else in the only other one.
-fn on_port(port: u16) -> Result<FoundProcesses, String> {
+fn on_port(port: u16) -> Result<FoundProcesses, WatchProblem> {
     let listening = |one: &Namespace| -> Vec<Listener> {
         listeners_near(one.pid).into_iter().filter(|listener| listener.address.port() == port).collect()
     };
@@ -118,22 +161,19 @@ fn on_port(port: u16) -> Result<FoundProcesses, String> {
     let elsewhere: Vec<Vec<Listener>> =
         Namespace::all().iter().skip(1).map(listening).filter(|found| !found.is_empty()).collect();
     match elsewhere.as_slice() {
-        [] => Err(format!("nothing listens on port {port} of this machine")),
+        [] => Err(WatchProblem::NoListener(port)),
         [only] => holding(only, port),
-        several => Err(format!(
-            "port {port} is listened on in {} network namespaces\nhint: use `pid=`, `unit=` or `container=`",
-            several.len()
-        )),
+        several => Err(WatchProblem::SeveralNamespaces { port, n: several.len() }),
     }
 }
 
 /// Finds the processes that listen on a Unix socket in the network namespace of this process.
-fn on_socket(path: &str) -> Result<FoundProcesses, String> {
+fn on_socket(path: &str) -> Result<FoundProcesses, WatchProblem> {
     let table = kernel_file::read("/proc/self/net/unix").unwrap_or_default();
     let holders = holders_of(&unix_listeners(&table, path).collect());
     let leaders: BTreeSet<u32> = holders.by_inode.into_values().flatten().filter(|pid| *pid != 1).collect();
     match leaders.is_empty() {
-        true => Err(format!("no process was found that listens on {path}")),
+        true => Err(WatchProblem::NoSocketHolder(path.to_owned())),
         false => Ok(with_group(leaders.into_iter().collect())),
     }
 }
@@ -152,9 +192,9 @@ pub(crate) fn unix_listeners<'a>(table: &'a str, path: &'a str) -> impl Iterator
 }
 
 /// Finds the holders of listening sockets. Process 1 of the machine holds the sockets of services that it starts.
-fn holding(listening: &[Listener], port: u16) -> Result<FoundProcesses, String> {
+fn holding(listening: &[Listener], port: u16) -> Result<FoundProcesses, WatchProblem> {
     let Some(first) = listening.first() else {
-        return Err(format!("nothing listens on port {port} of this machine"));
+        return Err(WatchProblem::NoListener(port));
     };
     let inodes: BTreeSet<u64> = listening.iter().map(|listener| listener.inode).collect();
     let holders = holders_of(&inodes);
@@ -162,13 +202,8 @@ fn holding(listening: &[Listener], port: u16) -> Result<FoundProcesses, String> 
         holders.by_inode.values().flatten().copied().filter(|pid| *pid != 1).collect();
     if leaders.is_empty() {
         return Err(match holders.n_hidden {
-            0 => format!("no process was found that holds the socket on port {port}"),
-            _ => format!(
-                "the process that listens on port {port} belongs to another user (its socket to user {}), and its \
-                 files cannot be seen\nhint: run as root or as that user, or name the processes: `--watch unit=NAME` \
-                 or `--watch pid=NUMBER`",
-                first.uid
-            ),
+            0 => WatchProblem::NoPortHolder(port),
+            _ => WatchProblem::HiddenHolder { port, uid: first.uid },
         });
     }
     let leaders: Vec<u32> = leaders.into_iter().collect();
@@ -176,7 +211,7 @@ fn holding(listening: &[Listener], port: u16) -> Result<FoundProcesses, String> 
 }
 
 /// Follows listeners that only stand for a container: the proxy or the supervisor that an engine starts for a port.
-fn followed(leaders: &[u32]) -> Option<Result<FoundProcesses, String>> {
+fn followed(leaders: &[u32]) -> Option<Result<FoundProcesses, WatchProblem>> {
     let behind = leaders.iter().find_map(|pid| published_by(*pid));
     if let Some(behind) = behind {
         return Some(at(behind));
@@ -197,18 +232,18 @@ fn with_group(leaders: Vec<u32>) -> FoundProcesses {
     FoundProcesses { leaders, whole }
 }
 
-fn process(pid: u32) -> Result<FoundProcesses, String> {
+fn process(pid: u32) -> Result<FoundProcesses, WatchProblem> {
     match ProcessStat::of(pid).filter(|stat| stat.state != 'Z') {
         Some(_) => Ok(FoundProcesses { leaders: vec![pid], whole: None }),
-        None => Err(format!("there is no process {pid}")),
+        None => Err(WatchProblem::NoProcess(pid)),
     }
 }
 
 /// Finds the processes of one group; `matches` returns its path and its name.
 fn of_group(
     matches: impl Fn(&CgroupMembership) -> Option<(String, String)>,
-    missing: impl Fn(&[u32]) -> String,
-) -> Result<FoundProcesses, String> {
+    missing: impl Fn(&[u32]) -> WatchProblem,
+) -> Result<FoundProcesses, WatchProblem> {
     let pids = all_pids();
     let mut names: BTreeSet<String> = BTreeSet::new();
     let (mut leaders, mut whole) = (Vec::new(), None);
@@ -221,10 +256,10 @@ fn of_group(
     }
     if 1 < names.len() {
         let names: Vec<String> = names.iter().map(|name| foreign_text(name)).collect();
-        return Err(format!("several match: {}\nhint: write the id of one, or more of it", names.join(", ")));
+        return Err(WatchProblem::SeveralContainers(names));
     }
     if leaders.contains(&std::process::id()) {
-        return Err("this process belongs to it, too: what the server uses cannot be told from it".to_owned());
+        return Err(WatchProblem::IncludesThisProcess);
     }
     match leaders.is_empty() {
         false => Ok(FoundProcesses { leaders, whole }),
@@ -233,12 +268,12 @@ fn of_group(
 }
 
 /// Finds the processes of a container by its name, or by the beginning of its id if none has that name.
-fn in_container(name: &str) -> Result<FoundProcesses, String> {
+fn in_container(name: &str) -> Result<FoundProcesses, WatchProblem> {
     let named = ids_of(name);
     in_containers(|id| is_meant(name, &named, id))
 }
 
-fn in_containers(is_meant: impl Fn(&str) -> bool) -> Result<FoundProcesses, String> {
+fn in_containers(is_meant: impl Fn(&str) -> bool) -> Result<FoundProcesses, WatchProblem> {
     let matches = |groups: &CgroupMembership| {
         let (path, id) = groups.container()?;
         is_meant(id).then(|| (path.to_owned(), id.to_owned()))
@@ -246,22 +281,14 @@ fn in_containers(is_meant: impl Fn(&str) -> bool) -> Result<FoundProcesses, Stri
     of_group(matches, missing_container)
 }
 
-/// Says that there is no such container, and names those that run.
-fn missing_container(pids: &[u32]) -> String {
+/// Returns the problem that there is no such container, with those that run.
+fn missing_container(pids: &[u32]) -> WatchProblem {
     let short_id = |pid: &u32| -> Option<String> {
         let groups = CgroupMembership::of(*pid);
         Some(groups.container()?.1.chars().take(ID_CHARS_SHOWN).collect())
     };
     let ids: BTreeSet<String> = pids.iter().filter_map(short_id).collect();
-    let shown: Vec<String> = ids.iter().take(IDS_SHOWN).map(|id| foreign_text(id)).collect();
-    let running = match shown.is_empty() {
-        true => "no container runs on this machine, as far as this user can see".to_owned(),
-        false => format!("these run: {}", shown.join(", ")),
-    };
-    format!(
-        "no process is in a container with this name, or with an id that begins so\nhint: {running}; names that docker and \
-         nerdctl gave can be read by root alone"
-    )
+    WatchProblem::NoContainer(ids.iter().take(IDS_SHOWN).map(|id| foreign_text(id)).collect())
 }
 
 #[cfg(test)]
@@ -329,10 +356,10 @@ mod tests {
     fn missing_processes_are_reported_with_a_remedy() {
         assert!(problem("unit=no-such-unit").contains("hint: `systemctl status no-such-unit.service`"));
         let container = problem("container=ffffffffffff");
-        assert!(container.contains("hint: ") && container.contains("root alone"), "{container}");
+        assert!(container.contains("hint: ") && container.contains("only root"), "{container}");
         assert!(problem("cgroup=/no/such/group").contains("hint: `/proc/PID/cgroup`"));
         let elsewhere = Sought::Target("192.0.2.7:80".parse().unwrap()).find().unwrap_err().to_string();
-        assert_eq!(elsewhere, "watched processes `port=80`: 192.0.2.7 is no address of this machine");
+        assert_eq!(elsewhere, "watched processes `port=80`: 192.0.2.7 is not an address of this machine");
     }
 
     proptest! {

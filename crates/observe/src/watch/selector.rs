@@ -28,7 +28,38 @@ pub enum ProcessSelector {
 #[error("watched processes `{text}`: {problem}")]
 pub struct ProcessSelectorError {
     text: String,
-    problem: String,
+    problem: SelectorProblem,
+}
+
+/// A reason why a text is no selector, with a remedy.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+enum SelectorProblem {
+    #[error("expected {KINDS}")]
+    Kind,
+    /// A value without a kind; the selector that may be meant.
+    #[error("expected {KINDS}\nhint: did you mean `{0}`?")]
+    WithoutKind(String),
+    #[error("expected a port from 1 to 65535")]
+    Port,
+    #[error("expected the number of a process")]
+    Pid,
+    #[error("no process has the number 0")]
+    PidZero,
+    #[error(
+        "all processes of the machine descend from process 1\nhint: name the server's own process, or its `unit=`"
+    )]
+    PidOne,
+    #[error("expected the name of a unit, such as `nginx.service`")]
+    Unit,
+    #[error("expected the path of a control group, such as `/system.slice/nginx.service`")]
+    Cgroup,
+    #[error("the root group has all processes of the machine\nhint: name the server's own group")]
+    RootCgroup,
+    #[error(
+        "expected the name of a container, or the beginning of its id, at least {ID_CHARS_MIN} characters\n\
+         hint: `docker ps` and `podman ps` print both"
+    )]
+    Container,
 }
 
 /// The kinds of selectors, for messages.
@@ -38,9 +69,9 @@ impl FromStr for ProcessSelector {
     type Err = ProcessSelectorError;
 
     fn from_str(text: &str) -> Result<ProcessSelector, ProcessSelectorError> {
-        let fail = |problem: String| ProcessSelectorError { text: foreign_text(text), problem };
+        let fail = |problem| ProcessSelectorError { text: foreign_text(text), problem };
         let Some((kind, value)) = text.split_once('=') else {
-            return Err(fail(format!("expected {KINDS}{}", hint_for(text))));
+            return Err(fail(meant(text).map_or(SelectorProblem::Kind, SelectorProblem::WithoutKind)));
         };
         match kind {
             "port" => port(value).map(ProcessSelector::Port),
@@ -48,7 +79,7 @@ impl FromStr for ProcessSelector {
             "unit" => unit(value).map(ProcessSelector::Unit),
             "cgroup" => cgroup(value).map(ProcessSelector::Cgroup),
             "container" => container(value).map(ProcessSelector::Container),
-            _ => Err(format!("expected {KINDS}")),
+            _ => Err(SelectorProblem::Kind),
         }
         .map_err(fail)
     }
@@ -66,65 +97,55 @@ impl fmt::Display for ProcessSelector {
     }
 }
 
-/// Suggests a selector for a value without a kind.
-fn hint_for(text: &str) -> String {
-    let meant = match text {
-        number if number.parse::<u16>().is_ok_and(|port| 0 < port) => format!("port={number}"),
-        unit if unit.ends_with(".service") && unit_name(unit).is_ok() => format!("unit={unit}"),
-        path if path.starts_with('/') && cgroup(path).is_ok() => format!("cgroup={path}"),
-        _ => return String::new(),
-    };
-    format!("\nhint: did you mean `{meant}`?")
+/// Returns the selector that a value without a kind may mean.
+fn meant(text: &str) -> Option<String> {
+    match text {
+        number if number.parse::<u16>().is_ok_and(|port| 0 < port) => Some(format!("port={number}")),
+        unit if unit.ends_with(".service") && unit_name(unit).is_ok() => Some(format!("unit={unit}")),
+        path if path.starts_with('/') && cgroup(path).is_ok() => Some(format!("cgroup={path}")),
+        _ => None,
+    }
 }
 
-fn port(value: &str) -> Result<u16, String> {
+fn port(value: &str) -> Result<u16, SelectorProblem> {
     let port = value.parse().ok().filter(|port| 0 < *port);
-    port.ok_or_else(|| "expected a port from 1 to 65535".to_owned())
+    port.ok_or(SelectorProblem::Port)
 }
 
-fn pid(value: &str) -> Result<u32, String> {
-    let pid: Option<u32> = value.parse().ok();
-    match pid.ok_or("expected the number of a process")? {
-        0 => Err("no process has the number 0".to_owned()),
-        1 => Err(
-            "all processes of the machine descend from process 1\nhint: name the server's own process, or \
-                  its `unit=`"
-                .to_owned(),
-        ),
-        pid => Ok(pid),
+fn pid(value: &str) -> Result<u32, SelectorProblem> {
+    match value.parse() {
+        Ok(0) => Err(SelectorProblem::PidZero),
+        Ok(1) => Err(SelectorProblem::PidOne),
+        Ok(pid) => Ok(pid),
+        Err(_) => Err(SelectorProblem::Pid),
     }
 }
 
 /// Returns the name of a unit; one without a suffix is a service.
-fn unit(value: &str) -> Result<String, String> {
+fn unit(value: &str) -> Result<String, SelectorProblem> {
     let name = unit_name(value)?;
     Ok(if name.contains('.') { name.to_owned() } else { format!("{name}.service") })
 }
 
 /// Source: systemd.unit(5): names have letters, digits, `:`, `-`, `_`, `.`, `\` and `@`.
-fn unit_name(value: &str) -> Result<&str, String> {
+fn unit_name(value: &str) -> Result<&str, SelectorProblem> {
     let is_of_name = |c: char| c.is_ascii_alphanumeric() || ":-_.\\@".contains(c);
     match !value.is_empty() && value.len() <= 255 && value.chars().all(is_of_name) {
         true => Ok(value),
-        false => Err("expected the name of a unit, such as `nginx.service`".to_owned()),
+        false => Err(SelectorProblem::Unit),
     }
 }
 
 /// Returns the path below the mount of the control groups, with a leading slash.
-fn cgroup(value: &str) -> Result<String, String> {
-    let expected =
-        || "expected the path of a control group, such as `/system.slice/nginx.service`".to_owned();
+fn cgroup(value: &str) -> Result<String, SelectorProblem> {
     let below = value.strip_prefix("/sys/fs/cgroup").unwrap_or(value).trim_end_matches('/');
     let path = if below.starts_with('/') { below.to_owned() } else { format!("/{below}") };
     let is_clean =
         !path.chars().any(char::is_control) && path.split('/').all(|part| part != ".." && part != ".");
     match path.len() {
-        0 | 1 => {
-            Err("the root group has all processes of the machine\nhint: name the server's own group"
-                .to_owned())
-        }
+        0 | 1 => Err(SelectorProblem::RootCgroup),
         _ if is_clean => Ok(path),
-        _ => Err(expected()),
+        _ => Err(SelectorProblem::Cgroup),
     }
 }
 
@@ -134,14 +155,11 @@ pub(super) fn begins_id(text: &str, id: &str) -> bool {
 }
 
 /// Returns the name of a container, or the beginning of its id.
-fn container(value: &str) -> Result<String, String> {
+fn container(value: &str) -> Result<String, SelectorProblem> {
     let is_of_name = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
     match !value.is_empty() && value.chars().all(is_of_name) {
         true => Ok(value.to_owned()),
-        false => Err(format!(
-            "expected the name of a container, or the beginning of its id, at least {ID_CHARS_MIN} characters\n\
-             hint: `docker ps` and `podman ps` print both"
-        )),
+        false => Err(SelectorProblem::Container),
     }
 }
 

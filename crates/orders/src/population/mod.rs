@@ -14,7 +14,8 @@ pub use rows::{
     PostalAddress, StockRow, WarehouseRow,
 };
 
-use crate::random::{ORIGINAL, c_load, is_percent, permutation, uniform};
+use crate::random::{ORIGINAL, is_percent, permutation, uniform};
+use crate::run_constants::c_load;
 use crate::schema::OrderTable;
 use crate::{BasisPoints, Cents, DISTRICTS, DataScale, LINES_MAX, LINES_MIN, ShortText, last_name};
 

@@ -1,6 +1,6 @@
 //! Random values as the rows and inputs need them.
 //!
-//! - `nurand`: the non-uniform distribution of keys, and its constants
+//! - `nurand`: the non-uniform distribution of keys
 //! - `text`: short texts, random ones, last names
 //! - `uniform`: whole numbers and permutations
 //!
@@ -10,9 +10,9 @@ mod nurand;
 mod text;
 mod uniform;
 
-pub use nurand::{NuRand, RunConstants};
+pub use nurand::NuRand;
 pub use text::{ShortText, is_original, last_name};
 
-pub(crate) use nurand::{A_LAST_NAME, c_load, scaled_a};
+pub(crate) use nurand::{A_LAST_NAME, scaled_a};
 pub(crate) use text::ORIGINAL;
 pub(crate) use uniform::{is_percent, permutation, uniform};

@@ -3,11 +3,11 @@
 use units::Rng;
 
 use super::input::{
-    CustomerSelector, DeliveryInput, LINES_MAX, LINES_MIN, NewOrderInput, OrderStatusInput, OrderedItem,
-    OrderedItems, PAYMENT_MAX, PaymentInput, StockLevelInput, TransactionInput, TransactionType,
+    CustomerSelector, DeliveryInput, NewOrderInput, OrderStatusInput, OrderedItem, OrderedItems, PAYMENT_MAX,
+    PaymentInput, StockLevelInput, TransactionInput, TransactionType,
 };
-use crate::random::{NuRand, RunConstants, is_percent, uniform};
-use crate::{Cents, DISTRICTS, DataScale, DistrictKey};
+use crate::random::{NuRand, is_percent, uniform};
+use crate::{Cents, DISTRICTS, DataScale, DistrictKey, LINES_MAX, LINES_MIN, RunConstants};
 
 /// Percentages of TPC-C revision 5.11, clauses 2.4.1, 2.5.1 and 2.6.1.
 pub(crate) const ROLLED_BACK_PERCENT: u32 = 1;

@@ -1,11 +1,6 @@
 //! Inputs of the transactions.
 
-use crate::{Cents, DISTRICTS, DataScale, DistrictKey};
-
-/// The fewest and the most lines of an order.
-pub const LINES_MIN: u32 = 5;
-/// See [`LINES_MIN`].
-pub const LINES_MAX: u32 = 15;
+use crate::{Cents, DISTRICTS, DataScale, DistrictKey, LINES_MAX};
 
 /// The greatest payment, in hundredths (TPC-C revision 5.11, clause 2.5.1.3).
 pub(super) const PAYMENT_MAX: u32 = 500_000;

@@ -10,8 +10,8 @@ mod output;
 pub(crate) use generator::ROLLED_BACK_PERCENT;
 pub use generator::{InputGenerator, Terminal};
 pub use input::{
-    CustomerSelector, DeliveryInput, LINES_MAX, LINES_MIN, NewOrderInput, OrderStatusInput, OrderedItem,
-    OrderedItems, PaymentInput, StockLevelInput, TransactionInput, TransactionKind, TransactionType,
+    CustomerSelector, DeliveryInput, NewOrderInput, OrderStatusInput, OrderedItem, OrderedItems,
+    PaymentInput, StockLevelInput, TransactionInput, TransactionKind, TransactionType,
 };
 pub use output::{
     CustomerDetails, DeliveryOutput, NewOrderOutput, OrderDetails, OrderStatusLine, OrderStatusOutput,

@@ -98,7 +98,7 @@ fn files_with_other_data_are_refused() {
             "expected a divisor of [1, 2, 4, 5, 10, 20, 25, 50, 100], found 3",
         ),
         ("value = -1 WHERE name = 'warehouses'", "expected 1 to 100000 warehouses, found 4294967295"),
-        ("value = value + 1 WHERE name = 'c_load'", "rows of a build that makes other ones"),
+        ("value = value + 1 WHERE name = 'c_load'", "rows of a build that generates different ones"),
         ("name = 'sed' WHERE name = 'seed'", "its metadata lack `seed`"),
     ];
     for (change, expected) in changes {
@@ -114,7 +114,7 @@ fn files_with_other_data_are_refused() {
     assert_eq!(refusal(&fixture), "another SQLite file, or one whose loading was interrupted");
     drop(database);
     fs::write(&fixture.path, "x".repeat(5000)).unwrap();
-    assert_eq!(refusal(&fixture), "it is no SQLite file");
+    assert_eq!(refusal(&fixture), "it is not an SQLite file");
     fs::remove_file(&fixture.path).unwrap();
     let missing = OrderStore::open(&fixture.path, Synchronous::Full).unwrap_err();
     assert!(missing.to_string().starts_with("opening: unable to open database file"), "{missing}");

@@ -6,67 +6,54 @@
 
 use analysis::attribute::load_threads_were_full;
 use fleet::{Monitoring, ServerChoice};
-use model::{CpuQuota, Load, Overrides, Plan, Secrets};
+use model::{Load, Overrides, Plan, Secrets};
 use units::Nanos;
 
 use super::brief_run::{BriefRun, brief_overrides};
-use super::candidate_plan::{candidate_overrides, candidate_plan, planned};
 use super::run::RunContext;
-use crate::arguments::RunArguments;
-use crate::candidates::Candidate;
 use crate::exit::Failure;
 use crate::interrupt;
 use crate::placement::load_threads_max;
+use crate::planned_run::{PlannedRun, TrialFindings};
 use crate::stderr::eprint;
 
 /// Lengths of the phases of a trial: enough to open connections, and for the counters of two whole seconds.
 const SETTLE: Nanos = Nanos::from_millis(500);
 const STEADY: Nanos = Nanos::from_millis(2_500);
 
-/// Gives all plans the fewest load threads that carry the load beside a running server on this machine, found by short
-/// trials; searches as many as there may be. Plans of other servers and those with `--load-cpus` stay as they are.
-pub(super) fn with_load_threads(
-    arguments: &RunArguments,
-    candidates: &[Candidate],
-    plans: Vec<Plan>,
-    context: &RunContext<'_>,
-) -> Result<Vec<Plan>, Failure> {
+/// Gives all runs the fewest load threads that carry the load beside a running server on this machine, found by short
+/// trials; searches as many as there may be. Runs of other servers and those with `--load-cpus` stay as they are.
+pub(super) fn choose(runs: &mut [PlannedRun], context: &RunContext<'_>) -> Result<(), Failure> {
     let most = load_threads_max();
-    let is_chosen = arguments.sut.load_cpus.is_some() || most == 1;
-    if is_chosen || !candidates.iter().all(Candidate::is_running_here) {
-        return Ok(plans);
+    let is_chosen = context.planner.spec.sut.load_cpus.is_some() || most == 1;
+    if is_chosen || !runs.iter().all(|run| run.candidate.is_running_here()) {
+        return Ok(());
     }
-    let is_search = plans.iter().any(|plan| plan.search.is_some());
-    let threads = if is_search { most } else { tried(arguments, candidates, &plans, most, context)? };
-    let with_threads = |(candidate, plan): (&Candidate, &Plan)| {
-        let quota = CpuQuota { cpus: plan.sut.quota, reason: plan.sut.quota_reason.clone() };
-        let plan = candidate_plan(arguments, context.chosen, candidate, threads)?;
-        Ok(plan.with_quota(quota).map_err(|problem| vec![problem])?)
-    };
-    candidates.iter().zip(&plans).map(with_threads).collect()
+    let is_search = runs.iter().any(|run| run.plan.search.is_some());
+    let threads = if is_search { most } else { tried(runs, most, context)? };
+    for run in runs {
+        run.found.load_threads = threads;
+        context.planner.plan_again(run)?;
+    }
+    Ok(())
 }
 
 /// Returns the fewest load threads, up to `most`, that carry the loads of all plans, by trials. What one server needed is
 /// where the trials of the next one begin.
-fn tried(
-    arguments: &RunArguments,
-    candidates: &[Candidate],
-    plans: &[Plan],
-    most: u32,
-    context: &RunContext<'_>,
-) -> Result<u32, Failure> {
-    eprint("Trying how many load threads carry the load.");
-    let chosen = context.chosen;
+fn tried(runs: &[PlannedRun], most: u32, context: &RunContext<'_>) -> Result<u32, Failure> {
+    eprint("Finding the number of load threads that the load needs.");
+    let planner = context.planner;
     let mut threads = 1;
-    for (index, (candidate, plan)) in candidates.iter().zip(plans).enumerate() {
+    for (index, PlannedRun { candidate, found, plan, .. }) in runs.iter().enumerate() {
         // Repetitions need as many.
-        if candidates[..index].iter().any(|other| other.title == candidate.title) {
+        if runs[..index].iter().any(|other| other.candidate.title == candidate.title) {
             continue;
         }
         threads = fewest(threads, most, |n| {
-            let trial = highest_load(plan, candidate_overrides(arguments, chosen, candidate, n)?);
-            let trial = planned(chosen, candidate, &trial)?;
-            let server = candidate.server(&chosen.name, &trial, context.trust)?;
+            let found = TrialFindings { load_threads: n, ..found.clone() };
+            let trial = highest_load(plan, planner.overrides(candidate, &found)?);
+            let trial = planner.plan_with(candidate, &trial)?;
+            let server = candidate.server(&planner.spec.chosen.name, &trial, context.trust)?;
             is_enough(trial, server, context.secrets.clone())
         })?;
     }
@@ -108,15 +95,15 @@ fn highest_load(plan: &Plan, overrides: Overrides) -> Overrides {
 /// # Errors
 /// If the trial fails or is interrupted.
 fn is_enough(plan: Plan, server: ServerChoice, secrets: Secrets) -> Result<bool, Failure> {
-    let threads = plan.load_threads;
+    let threads = plan.load_threads();
     let monitoring = Monitoring::On { others: Vec::new(), watched: Vec::new() };
-    let trial = BriefRun { purpose: "the trial of the load threads", plan, server, secrets, monitoring };
+    let trial = BriefRun { purpose: "the load-thread trial", plan, server, secrets, monitoring };
     let results = trial.perform(&interrupt::flag())?;
     let is_enough = !load_threads_were_full(&results.analysis);
     if !is_enough {
         let plural = if threads == 1 { "" } else { "s" };
         eprint(format!(
-            "With {threads} load thread{plural} the generator is at its limit and the server is not: more are used."
+            "With {threads} load thread{plural} the generator is the bottleneck, not the server: using more."
         ));
     }
     Ok(is_enough)

@@ -7,33 +7,34 @@ mod audit_seal;
 mod brief_run;
 mod calibrate;
 mod campaign;
-mod candidate_plan;
 mod compare;
-pub(crate) mod doctor;
+mod doctor;
 mod export;
+mod finish;
 mod history;
 mod in_flight;
 mod inventory;
 mod list;
 mod load_threads;
+mod planner;
 mod populate;
 mod report;
 mod run;
+mod run_spec;
 mod runs;
 mod seal;
 mod serve;
-pub(crate) mod show;
+mod show;
 mod suts;
 mod think_time;
 mod trend;
 
-use std::io::{ErrorKind, Write};
-
 use clap::CommandFactory;
-use languages::{escaped, escaped_json};
+use languages::escaped_json;
 
 use crate::arguments::{Arguments, Command};
 use crate::exit::{Exit, Failure};
+use crate::stdout::print;
 
 /// Runs the command and returns the exit code.
 pub(crate) fn perform(arguments: Arguments) -> Result<Exit, Failure> {
@@ -43,7 +44,7 @@ pub(crate) fn perform(arguments: Arguments) -> Result<Exit, Failure> {
         Command::Show(arguments) => show::perform(&arguments, json),
         Command::Doctor(arguments) => doctor::perform(&arguments, json),
         Command::Inventory(arguments) => inventory::perform(&arguments, json),
-        Command::Run(arguments) => run::perform(arguments, json),
+        Command::Run(arguments) => run::perform(*arguments, json),
         Command::Runs(arguments) => runs::perform(&arguments, json),
         Command::Suts => suts::perform(json),
         Command::Report(arguments) => report::perform(&arguments, json),
@@ -68,18 +69,6 @@ pub(crate) fn perform(arguments: Arguments) -> Result<Exit, Failure> {
             print(&String::from_utf8_lossy(&page))?;
             Ok(Exit::Valid)
         }
-    }
-}
-
-/// Prints a line on standard output, with control characters escaped. A closed pipe (`plimsoll report RUN | head`) is not
-/// a failure and does not change the exit code.
-pub(crate) fn print(text: &str) -> Result<(), Failure> {
-    let mut out = anstream::stdout();
-    match writeln!(out, "{}", escaped(text.trim_end())).and_then(|()| out.flush()) {
-        Err(error) if error.kind() != ErrorKind::BrokenPipe => {
-            Err(Failure::new(Exit::Internal, format!("cannot write to standard output: {error}")))
-        }
-        _ => Ok(()),
     }
 }
 

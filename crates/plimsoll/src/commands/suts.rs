@@ -3,10 +3,9 @@
 
 use model::Family;
 use serde_json::json;
-use testbed::{GatewayListing, ServerFamily, SutListing};
+use testbed::{GatewayListing, SutListing};
 
 use super::{print, print_json};
-use crate::candidates::recipe_family;
 use crate::exit::{Exit, Failure};
 use crate::paths;
 
@@ -14,7 +13,7 @@ use crate::paths;
 pub(super) fn perform(as_json: bool) -> Result<Exit, Failure> {
     let (search_path, program) = (paths::search_path(), std::env::current_exe()?);
     let mut suts = testbed::suts(&search_path, &program);
-    suts.retain(|sut| Family::ALL.iter().any(|family| recipe_family(*family) == Some(sut.family)));
+    suts.retain(|sut| sut.family.is_some());
     let accelerators = testbed::accelerators(&search_path, &program);
     if as_json {
         let values = |list: &[SutListing]| list.iter().map(value).collect::<Vec<_>>();
@@ -42,7 +41,7 @@ fn value(sut: &SutListing) -> serde_json::Value {
     json!({
         "name": sut.name,
         "title": sut.title,
-        "family": sut.family.name(),
+        "family": sut.family.map(Family::name),
         "program": sut.installed.as_ref().map(|installed| &installed.program),
         "version": sut.installed.as_ref().map(|installed| &installed.version),
         "install": sut.install,
@@ -67,10 +66,8 @@ fn text(sut: &SutListing) -> String {
             lines.push(format!("{:16} {name:<11} {}", "", list.join(", ")));
         }
     };
-    add(
-        "family",
-        Some(sut.family.name().to_owned()).filter(|_| sut.family != ServerFamily::Web).into_iter().collect(),
-    );
+    let family = sut.family.filter(|family| *family != Family::Web);
+    add("family", family.map(|family| family.name().to_owned()).into_iter().collect());
     add("profiles", sut.profiles.clone());
     add("variants", sut.variants.clone());
     let (ready, not_ready): (Vec<_>, Vec<_>) =

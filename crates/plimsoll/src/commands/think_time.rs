@@ -7,16 +7,14 @@
 //! Source: the CPU-scalability method of the order-entry specification (2.2).
 
 use fleet::Monitoring;
-use model::{CpuQuota, Family, Load, Overrides, Plan};
+use model::{Family, Load, Overrides, Plan};
 use units::Nanos;
 
 use super::brief_run::{BriefRun, brief_overrides};
-use super::candidate_plan::{candidate_overrides, candidate_plan, planned};
 use super::run::RunContext;
-use crate::arguments::RunArguments;
-use crate::candidates::Candidate;
 use crate::exit::{Exit, Failure};
 use crate::interrupt;
+use crate::planned_run::PlannedRun;
 use crate::stderr::{eprint, warn};
 
 /// The part of the highest load at which the strongest server is to be saturated.
@@ -43,34 +41,29 @@ struct Capacity {
     response: f64,
 }
 
-/// Gives all servers the think time that suits them, if the arguments ask for it, and plans them anew.
+/// Gives all servers the think time that suits them, if the run asks for it, and plans them anew.
 ///
 /// # Errors
 /// The benchmark has no such think time, a trial failed, or there are too few users for any think time.
-pub(super) fn with_think_time(
-    arguments: &RunArguments,
-    candidates: &mut [Candidate],
-    plans: Vec<Plan>,
-    context: &RunContext<'_>,
-) -> Result<Vec<Plan>, Failure> {
-    if !arguments.calibrate_think_time {
-        return Ok(plans);
+pub(super) fn choose(runs: &mut [PlannedRun], context: &RunContext<'_>) -> Result<(), Failure> {
+    if !context.planner.spec.calibrate_think_time {
+        return Ok(());
     }
-    let users = users(&plans).ok_or_else(|| {
+    let users = users(runs.iter().map(|run| &run.plan)).ok_or_else(|| {
         Failure::usage("`--calibrate-think-time` needs order entry with numbers of users")
             .hint("choose `orderentry` with `--load` or its own load points")
     })?;
-    eprint("Measuring what the servers carry without think time.");
+    eprint("Measuring the capacity of the servers without think time.");
     let mut capacities: Vec<Capacity> = Vec::new();
-    for (candidate, plan) in candidates.iter().zip(&plans) {
+    for run in &*runs {
         // Repetitions carry as much.
-        if capacities.iter().all(|known| known.title != candidate.title) {
-            capacities.push(capacity(arguments, candidate, plan, users.0, context)?);
+        if capacities.iter().all(|known| known.title != run.candidate.title) {
+            capacities.push(capacity(run, users.0, context)?);
         }
     }
     let (think, strongest) = think_time(&capacities, users.1).ok_or_else(|| {
-        let error = format!("{} users are too few to saturate a server that think", users.1);
-        Failure::new(Exit::Usage, error).hint("take more users, by `--load`, or `--set pacing=flat`")
+        let error = format!("{} users with a think time cannot saturate a server", users.1);
+        Failure::new(Exit::Usage, error).hint("use more users (`--load`), or `--set pacing=flat`")
     })?;
     let text = languages::time_text(think);
     let at = (SATURATED_AT * f64::from(users.1)).round();
@@ -78,52 +71,45 @@ pub(super) fn with_think_time(
     for weak in capacities.iter().filter(|one| knee(one, think) <= f64::from(users.0)) {
         let knee = knee(weak, think);
         warn(format!(
-            "{} is saturated by {knee:.0} users already, and the lowest load has {}",
+            "{} saturates with {knee:.0} users, fewer than the lowest load of {}",
             weak.title, users.0
         ));
-        eprint("hint: begin with fewer users, by `--load`");
+        eprint("hint: start with fewer users (`--load`)");
     }
     let chosen = Family::OrderEntry.choose_setting(THINK_TIME, &text).map_err(Failure::usage)?;
-    let mut planned = Vec::new();
-    for (candidate, plan) in candidates.iter_mut().zip(&plans) {
-        candidate.settings.push(chosen.clone());
-        let quota = CpuQuota { cpus: plan.sut.quota, reason: plan.sut.quota_reason.clone() };
-        let plan = candidate_plan(arguments, context.chosen, candidate, plan.load_threads)?;
-        planned.push(plan.with_quota(quota).map_err(|problem| vec![problem])?);
+    for run in runs {
+        run.candidate.settings.push(chosen.clone());
+        context.planner.plan_again(run)?;
     }
-    Ok(planned)
+    Ok(())
 }
 
 /// Returns the lowest and the highest number of users; `None` of another benchmark, or of another kind of load.
-fn users(plans: &[Plan]) -> Option<(u32, u32)> {
-    let is_order_entry = plans.iter().all(|plan| plan.workload.family() == Family::OrderEntry);
+fn users<'a>(plans: impl Iterator<Item = &'a Plan> + Clone) -> Option<(u32, u32)> {
+    let is_order_entry = plans.clone().all(|plan| plan.workload.family() == Family::OrderEntry);
     let number = |load: Load| match load {
         Load::Users(users) => Some(users),
         Load::Rate { .. } => None,
     };
-    let all: Option<Vec<u32>> = plans.iter().flat_map(Plan::loads).map(number).collect();
+    let all: Option<Vec<u32>> = plans.flat_map(Plan::loads).map(number).collect();
     let all = all.filter(|_| is_order_entry)?;
     Some((*all.iter().min()?, *all.iter().max()?))
 }
 
 /// Measures what a server carries without think time.
-fn capacity(
-    arguments: &RunArguments,
-    candidate: &Candidate,
-    plan: &Plan,
-    users: u32,
-    context: &RunContext<'_>,
-) -> Result<Capacity, Failure> {
-    let overrides = candidate_overrides(arguments, context.chosen, candidate, plan.load_threads)?;
+fn capacity(run: &PlannedRun, users: u32, context: &RunContext<'_>) -> Result<Capacity, Failure> {
+    let candidate = &run.candidate;
+    let planner = context.planner;
+    let overrides = planner.overrides(candidate, &run.found)?;
     let mut overrides = Overrides { load: Some(vec![users]), ..brief_overrides(SETTLE, STEADY, overrides) };
     overrides.settings.retain(|one| one.name() != PACING);
     let flat = Family::OrderEntry.choose_setting(PACING, "flat").map_err(Failure::usage)?;
     overrides.settings.push(flat);
-    let trial = planned(context.chosen, candidate, &overrides)?;
-    let server = candidate.server(&context.chosen.name, &trial, context.trust)?;
+    let plan = planner.plan_with(candidate, &overrides)?;
+    let server = candidate.server(&planner.spec.chosen.name, &plan, context.trust)?;
     let trial = BriefRun {
-        purpose: "the trial of the think time",
-        plan: trial,
+        purpose: "the think-time trial",
+        plan,
         server,
         secrets: context.secrets.clone(),
         monitoring: Monitoring::Off,
@@ -132,13 +118,12 @@ fn capacity(
     let point = results.analysis.load_points.first();
     let measured = point.and_then(|point| Some((point.rate, point.response.mean?)));
     let Some((rate, response)) = measured.filter(|(rate, _)| 0.0 < *rate) else {
-        let error =
-            format!("{} has completed no transaction in the trial of the think time", candidate.title);
+        let error = format!("{} completed no transaction in the think-time trial", candidate.title);
         return Err(
-            Failure::new(Exit::Testbed, error).hint("see what goes wrong: `--set pacing=flat --quick`")
+            Failure::new(Exit::Testbed, error).hint("find the cause with `--set pacing=flat --quick`")
         );
     };
-    eprint(format!("{} carries {rate:.0} transactions per second.", candidate.title));
+    eprint(format!("{} sustains {rate:.0} transactions per second.", candidate.title));
     let cpus = candidate.group.unwrap_or_default();
     Ok(Capacity { title: candidate.title.clone(), cpus, rate, response })
 }
@@ -191,8 +176,8 @@ mod tests {
 
     #[test]
     fn users_are_those_of_all_load_points() {
-        let plan = |loads: &[u32]| testkit::closed_plan(1, loads, testkit::phases(5, 60));
-        assert_eq!(users(&[plan(&[100, 1000])]), None, "of the web");
-        assert_eq!(users(&[]), None);
+        let plan = testkit::closed_plan(1, &[100, 1000], testkit::phases(5, 60));
+        assert_eq!(users([&plan].into_iter()), None, "of the web");
+        assert_eq!(users(std::iter::empty()), None);
     }
 }

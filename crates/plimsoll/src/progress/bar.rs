@@ -9,7 +9,7 @@ use ratatui::crossterm::style::Print;
 use ratatui::crossterm::terminal::{Clear, ClearType, size};
 use ratatui::text::Span;
 
-use super::view::terminal_capabilities;
+use super::capabilities::terminal_capabilities;
 
 /// Width of the bar, in columns.
 const BAR_COLUMNS: usize = 20;

@@ -8,6 +8,7 @@
 //! - [`display_kind`]: choice among them.
 
 mod bar;
+mod capabilities;
 mod display_kind;
 #[cfg(test)]
 mod fixtures;
@@ -23,13 +24,13 @@ use fleet::{Event, Observer};
 use model::{Plan, capitalized};
 
 pub(crate) use bar::ProgressBar;
+use capabilities::terminal_capabilities;
 pub(crate) use display_kind::DisplayKind;
 use line::Line;
 use plain::ProgressMessage;
 use state::{FinishedPoint, State};
 pub(crate) use text::length;
 use view::View;
-pub(crate) use view::restore_terminal;
 
 use crate::stderr::{eprint, warn};
 
@@ -51,7 +52,7 @@ impl Progress {
     /// Makes a display of the runs of `plans`, which is not empty; `labels` tell them apart.
     pub(crate) fn new(plans: &[Plan], labels: &[String], asked: Option<DisplayKind>) -> Progress {
         let state = Arc::new(Mutex::new(State::new(plans, labels)));
-        let terminal = view::terminal_capabilities();
+        let terminal = terminal_capabilities();
         let display = match terminal.choose(asked) {
             DisplayKind::Plain => Display::Plain,
             DisplayKind::Line => Display::Line(Line::open()),

@@ -3,7 +3,7 @@
 use fleet::Event;
 
 use super::state::{FinishedPoint, State};
-use super::text::{load_text, score_text, time};
+use super::text::{adding_text, load_text, score_text, time};
 use units::Nanos;
 
 /// A message of the progress display.
@@ -28,6 +28,7 @@ pub(super) fn event_message(event: &Event<'_>) -> Option<ProgressMessage> {
             Some(ProgressMessage::Line(format!("  first `{}`: {}", example.outcome.name(), example.text)))
         }
         Event::Warning(text) => Some(ProgressMessage::Warning(text.clone())),
+        Event::Adding(added) => Some(ProgressMessage::Line(format!("  {}", adding_text(added)))),
         Event::Files { .. }
         | Event::Rows { .. }
         | Event::Turn(_)
@@ -63,6 +64,8 @@ pub(super) fn finished_text(state: &State, point: &FinishedPoint) -> Option<Stri
 
 #[cfg(test)]
 mod tests {
+    use analysis::refinement::AddedLoad;
+
     use super::super::fixtures;
     use super::*;
 
@@ -75,6 +78,17 @@ mod tests {
             "   3/4  30 users              305.0/s   p99   146 ms   errors 3"
         );
         assert_eq!(finished_text(&state, &FinishedPoint { length: Nanos::ZERO, ..point }), None);
+    }
+
+    #[test]
+    fn a_load_point_that_is_added_says_why() {
+        let [load, below, saturated] = [3, 1, 10].map(model::Load::Users);
+        let added = Event::Adding(AddedLoad { load, below, saturated });
+        let line = "  adding 3 users: the rate stops growing between 1 and 10";
+        assert_eq!(event_message(&added), Some(ProgressMessage::Line(line.to_owned())));
+        let mut state = fixtures::closed();
+        state.event(&added);
+        assert_eq!(state.messages.back().map(String::as_str), Some(line.trim()));
     }
 
     /// 500 transfers of 600 bytes per second: 2.4 Mbit/s.

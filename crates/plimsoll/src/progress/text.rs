@@ -1,5 +1,6 @@
 //! Formats of quantities in the progress display.
 
+use analysis::refinement::AddedLoad;
 use model::{Load, Words};
 use units::{Bytes, Nanos};
 
@@ -10,6 +11,12 @@ pub(super) const ABSENT: &str = "–";
 pub(super) fn load_text(load: Load, words: &Words) -> String {
     let text = load.text(&words.user);
     if load.is_closed() { text } else { format!("{text} offered") }
+}
+
+/// Returns why a run adds a load point: `adding 3 users: the rate stops growing between 1 and 10`.
+pub(super) fn adding_text(added: &AddedLoad) -> String {
+    let (below, saturated) = (added.below.level(), added.saturated.level());
+    format!("adding {}: the rate stops growing between {below} and {saturated}", added.load)
 }
 
 /// Formats a score with its unit: `305.0 connections per second`.

@@ -1,23 +1,30 @@
-//! The definition that URLs and flags stand for, as text.
+//! The benchmark that URLs and flags stand for.
 
-use std::fmt::Write;
 use std::path::Path;
 
+use benchmarks::Benchmark;
 use drivers::web::Target;
-use languages::{load_text, time_text};
-use model::{BenchmarkId, SettingKind};
+use languages::REDACTED;
+use model::{
+    BenchmarkId, Configuration, Connection, Cookies, DEFINITION_FORMAT, Definition, Family, Headline, Levels,
+    LoadDefinition, LoadUnit, OpenLoopDefinition, Overrides, Page, Parameter, PathPattern, Phases,
+    PlacedSecret, QuickDefinition, ReplyBody, Request, RequestPart, Rules, Secret, SettingKind, Think,
+    WebDefinition, WebProtocol, WorkloadDefinition, WorkloadSource,
+};
 use units::Nanos;
 
 use super::page::PageUrl;
 use super::request::RequestParts;
 use super::survey::ReplyCheck;
-use super::value::quoted;
-use crate::arguments::PlanArguments;
+use crate::arguments::ProtocolArguments;
+use crate::exit::Failure;
 
-/// Numbers of users of a run that names none: from idle to more than most servers need, in a minute.
-const USERS: &str = "1,10,50,100";
+/// Numbers of users of a run that names none: from idle to more than most servers need, in a minute. The run adds up to two
+/// between them, where the rate stops growing.
+const USERS: [f64; 4] = [1.0, 10.0, 50.0, 100.0];
 
-/// Lengths of the phases of a load point: with `USERS` less than a minute, and long enough for intervals.
+/// Lengths of the phases of a load point: with `USERS` less than a minute, with two more loads 12 s beyond
+/// it, and long enough for intervals.
 const RAMP_UP: Nanos = Nanos::from_secs(1);
 const SETTLE: Nanos = Nanos::from_secs(1);
 const STEADY: Nanos = Nanos::from_secs(10);
@@ -28,6 +35,9 @@ const TIME_LIMIT: &str = "10 s";
 /// The longest path in names and titles, in bytes.
 const PATH_SHOWN_MAX: usize = 120;
 
+/// The content seed of definitions that name none. There are no files whose content could follow from it.
+const CONTENT_SEED: u64 = 1;
+
 /// The parts of a definition.
 pub(super) struct Draft<'a> {
     /// The server.
@@ -36,154 +46,291 @@ pub(super) struct Draft<'a> {
     pub pages: &'a [(PageUrl, u32)],
     /// What all requests have in common.
     pub parts: &'a RequestParts,
-    /// Load and protocol.
-    pub plan: &'a PlanArguments,
+    /// Load and phases.
+    pub course: &'a Overrides,
+    /// The protocol.
+    pub protocol: &'a ProtocolArguments,
     /// The folder of the definition.
     pub folder: &'a Path,
 }
 
+/// A setting of the protocol, as it is typed.
+pub(super) struct TypedSetting {
+    pub name: &'static str,
+    pub value: String,
+}
+
 impl Draft<'_> {
-    /// Returns the definition with the checks of the pages; without checks any reply is right.
-    pub(super) fn text(&self, checks: &[ReplyCheck]) -> String {
-        let mut text = self.head();
-        for (index, (page, weight)) in self.pages.iter().enumerate() {
-            text += &self.request(index, page, *weight, checks.get(index));
+    /// Returns the benchmark with the checks of the pages; without checks any reply is right.
+    ///
+    /// # Errors
+    /// A path is none that requests can have.
+    pub(super) fn benchmark(&self, checks: &[ReplyCheck]) -> Result<Benchmark, Failure> {
+        let mut requests = Vec::new();
+        let mut secrets = Vec::new();
+        for kind in 0..self.pages.len() {
+            requests.push(self.request(kind, checks.get(kind), &mut secrets)?);
         }
-        text + &self.course()
+        let weights = self.pages.iter().map(|(_, weight)| u64::from(*weight));
+        let pages: Vec<Page> =
+            weights.zip(0..).map(|(weight, request)| Page { weight, requests: vec![request] }).collect();
+        let plain = WebDefinition {
+            source: WorkloadSource::Requests(requests.clone(), pages.clone()),
+            content_seed: CONTENT_SEED,
+            counts_pages: false,
+            think: Think::None,
+            cookies: Cookies::None,
+            data: Vec::new(),
+            secrets,
+            protocol: WebProtocol::plain(Connection::PerRequest),
+        };
+        let mut settings = Vec::new();
+        for TypedSetting { name, value } in self.settings() {
+            settings.push(Family::Web.choose_setting(name, &value).map_err(Failure::usage)?);
+        }
+        let workload = plain.workload(requests, pages).into();
+        let configuration = Configuration { workload, time_limit: Nanos::ZERO, filelist: String::new() };
+        let Configuration { workload, time_limit, .. } = configuration.with(&settings);
+        let protocol = workload.web().map_or(plain.protocol, |web| web.protocol);
+        let load = self.load();
+        let phases = self.phases();
+        let definition = Definition {
+            format: DEFINITION_FORMAT,
+            id: BenchmarkId::URLS.to_owned(),
+            version: 1,
+            title: self.title(),
+            summary: self.summary().to_owned(),
+            headline: Headline::RequestRate,
+            target: Some(self.target.to_string()),
+            workload: WorkloadDefinition::Web(WebDefinition { protocol, ..plain }),
+            time_limit,
+            quick: QuickDefinition::of(&load, phases),
+            load,
+            open_loop: self.open_loop(),
+            phases,
+            rules: Rules::default(),
+        };
+        Ok(Benchmark { definition, workload, data: Vec::new() })
     }
 
     /// Returns the title: the URL, or how many there are.
-    fn title(&self) -> String {
+    pub(super) fn title(&self) -> String {
         match self.pages {
             [(page, _)] => format!("{}{}", self.target, shortened(&page.path[1..])),
             pages => format!("{} pages of {}", pages.len(), self.target),
         }
     }
 
-    fn head(&self) -> String {
-        let summary = match self.pages {
+    pub(super) fn summary(&self) -> &'static str {
+        match self.pages {
             [_] => "One page of a running server, requested again and again.",
             _ => "Pages of a running server, requested in turn at random.",
-        };
-        let (title, target) = (quoted(&self.title()), quoted(&self.target.to_string()));
-        format!(
-            "# Made from URLs. `plimsoll run FILE` runs it; docs/definitions.md explains every key.\n\
-            format = 1\nid = \"{}\"\nversion = 1\ntitle = {title}\nsummary = {}\nfamily = \"web\"\n\
-            headline = \"request-rate\"\ntarget = {target}\n",
-            BenchmarkId::URLS,
-            quoted(summary)
-        )
+        }
     }
 
-    fn request(&self, index: usize, page: &PageUrl, weight: u32, check: Option<&ReplyCheck>) -> String {
+    /// Returns a kind of request, and adds the values in it that come from elsewhere. Parameters and header fields are in the
+    /// order of their names, as definitions are read.
+    fn request(
+        &self,
+        kind: usize,
+        check: Option<&ReplyCheck>,
+        secrets: &mut Vec<PlacedSecret>,
+    ) -> Result<Request, Failure> {
+        let page = &self.pages[kind].0;
         let parts = self.parts;
-        let mut lines = vec![
-            "\n[[workload.requests]]".to_owned(),
-            format!("name = {}", quoted(&self.name(index))),
-            format!("weight = {weight}"),
-        ];
-        if parts.method != "GET" {
-            lines.push(format!("method = {}", quoted(&parts.method)));
-        }
-        lines.push(format!("path = {}", quoted(&page.path)));
-        lines.extend(page.values.iter().map(|(name, value)| format!("parameters.{name} = {}", value.toml())));
-        lines.extend(parts.body.as_ref().map(|body| format!("body = {}", body.toml(self.folder))));
-        match check {
-            Some(check) => {
-                lines.extend((check.status != 200).then(|| format!("status = {}", check.status)));
-                lines.push(format!("reply = {:<6} # {}", check.reply, check.reason));
+        let path: PathPattern =
+            page.path.parse().map_err(|_| Failure::usage(format!("`{}` cannot be requested", page.path)))?;
+        let parameters = path.names().iter().map(|name| Parameter::texts(name, vec![REDACTED.to_owned()]));
+        let mut request = Request {
+            name: self.name(kind),
+            method: parts.method.clone(),
+            parameters: parameters.collect(),
+            status: check.map_or(200, |check| check.status),
+            reply: check.map_or(ReplyBody::Any, |check| check.reply.body()),
+            path,
+            ..Request::file("/", 0)
+        };
+        let mut values = page.values.clone();
+        values.sort_by(|(one, _), (other, _)| one.cmp(other));
+        let parameters = values.into_iter().map(|(name, value)| (RequestPart::Parameter(name), value));
+        let mut headers = parts.headers.clone();
+        headers.sort_by(|(one, _), (other, _)| one.cmp(other));
+        let headers = headers.into_iter().map(|(name, value)| (RequestPart::Header(name), value));
+        for (part, value) in parameters.chain(headers) {
+            match (value.secret(&part), part) {
+                (Some(secret), _) => request.secrets.push(secret),
+                (None, RequestPart::Header(name)) => request.headers.push((name, value.text().to_owned())),
+                (None, _) => {}
             }
-            None => lines.push("reply = \"any\"".to_owned()),
         }
-        let headers: Vec<String> = parts
-            .headers
-            .iter()
-            .map(|(name, value)| format!("{} = {}", quoted(name), value.toml()))
-            .collect();
-        if !headers.is_empty() {
-            lines.push(format!("headers = {{ {} }}", headers.join(", ")));
-        }
-        lines.join("\n") + "\n"
+        request.secrets.extend(parts.body.as_ref().and_then(|body| body.secret(self.folder)));
+        let placed =
+            |secret: &Secret, value| PlacedSecret { kind, span: 0..0, secret: secret.clone(), value };
+        secrets.extend(request.secrets.iter().map(|secret| placed(secret, None)));
+        let credentials = request.take_credentials();
+        secrets.extend(credentials.into_iter().map(|(secret, value)| placed(&secret, Some(value))));
+        Ok(request)
     }
 
-    /// Returns the name of a kind of request: its path, with a number if a longer path had to be shortened.
+    /// Returns the name of a kind of request: its path, with a number if a longer path had to be shortened, or another page has
+    /// the same but for values from the environment.
     pub(super) fn name(&self, index: usize) -> String {
         let path = &self.pages[index].0.path;
         let method = match self.parts.method.as_str() {
             "GET" => String::new(),
             method => format!("{method} "),
         };
-        match path.len() <= PATH_SHOWN_MAX {
-            true => format!("{method}{path}"),
-            false => format!("{method}{} #{}", shortened(path), index + 1),
+        let is_alone = self.pages.iter().filter(|(page, _)| page.path == *path).count() == 1;
+        if path.len() <= PATH_SHOWN_MAX && is_alone {
+            format!("{method}{path}")
+        } else {
+            format!("{method}{} #{}", shortened(path), index + 1)
         }
     }
 
-    /// Returns protocol, load and phases.
-    fn course(&self) -> String {
-        let plan = self.plan;
-        let mut text = String::from("\n[protocol]\n");
-        let _ = writeln!(text, "http = {}", quoted(plan.http.as_deref().unwrap_or("1.1")));
-        let tls = plan.tls.as_deref().or(self.target.secure.then_some("resumed"));
-        if let Some(tls) = tls.filter(|tls| *tls != "off") {
-            let _ = writeln!(text, "tls = {}", quoted(tls));
-        }
-        let connection = plan.connection();
-        let _ = writeln!(text, "connection = {}", quoted(connection.as_deref().unwrap_or("keep-alive")));
-        if let Some(streams) = &plan.streams {
-            let _ = writeln!(text, "streams = {streams}");
-        }
-        let _ = writeln!(text, "time-limit = {}", quoted(&time_limit(plan)));
-        text += "\n[load]\n";
-        text += &match (&plan.load, &plan.rate) {
-            (_, Some(rates)) => format!("rate = {}\n", quoted(&load_text(rates.0.iter().copied()))),
-            (Some(users), _) => {
-                format!("users = {}\n", quoted(&load_text(users.0.iter().copied().map(f64::from))))
-            }
-            (None, None) => format!("users = {}\n", quoted(USERS)),
+    /// Returns the settings of the protocol, each as it is typed.
+    pub(super) fn settings(&self) -> Vec<TypedSetting> {
+        let asked = self.protocol;
+        let tls = asked.tls.as_deref().or(self.target.secure.then_some("resumed"));
+        let settings = [
+            ("http", Some(asked.http.as_deref().unwrap_or("1.1").to_owned())),
+            ("tls", tls.filter(|tls| *tls != "off").map(str::to_owned)),
+            ("connection", Some(asked.connection().unwrap_or_else(|| "keep-alive".to_owned()))),
+            ("streams", asked.streams.clone()),
+            ("time-limit", Some(self.time_limit())),
+        ];
+        settings.into_iter().filter_map(|(name, value)| Some(TypedSetting { name, value: value? })).collect()
+    }
+
+    /// Returns the time limit with its unit, which definitions need.
+    fn time_limit(&self) -> String {
+        let asked = self.protocol.time_limit.as_deref();
+        let asked = asked.and_then(|text| SettingKind::Time.parse(text).ok());
+        asked.map_or_else(|| TIME_LIMIT.to_owned(), |time| time.to_string())
+    }
+
+    pub(super) fn load(&self) -> LoadDefinition {
+        let (unit, levels) = match (&self.course.rates, &self.course.load) {
+            (Some(rates), _) => (LoadUnit::Rate, rates.clone()),
+            (None, Some(users)) => (LoadUnit::Users, users.iter().copied().map(f64::from).collect()),
+            (None, None) => (LoadUnit::Users, USERS.to_vec()),
         };
-        if plan.arrivals.is_some() || plan.in_flight_max.is_some() {
-            text += "\n[open-loop]\n";
-            if let Some(arrivals) = plan.arrivals {
-                let _ = writeln!(text, "arrivals = {}", quoted(arrivals.name()));
-            }
-            if let Some(most) = plan.in_flight_max {
-                let _ = writeln!(text, "in-flight-max = {most}");
-            }
-        }
-        text += "\n[phases]\n";
-        for (key, asked, standard) in [
-            ("ramp-up", plan.ramp_up, RAMP_UP),
-            ("settle", plan.settle, SETTLE),
-            ("steady", plan.duration, STEADY),
-            ("ramp-down", plan.ramp_down, Nanos::ZERO),
-            ("drain", plan.drain, Nanos::ZERO),
-        ] {
-            let _ = writeln!(text, "{key} = {}", quoted(&time_text(asked.unwrap_or(standard))));
-        }
-        text
+        LoadDefinition { unit, levels: Levels::List(levels) }
     }
-}
 
-/// Takes the flags that are part of the definition, so that they are not also deviations from it.
-pub(super) fn take_defined(plan: &mut PlanArguments) {
-    (plan.load, plan.rate) = (None, None);
-    (plan.arrivals, plan.in_flight_max) = (None, None);
-    (plan.ramp_up, plan.settle, plan.duration) = (None, None, None);
-    (plan.ramp_down, plan.drain, plan.time_limit) = (None, None, None);
-    (plan.keep_alive, plan.connection) = (None, None);
-    (plan.http, plan.tls, plan.streams) = (None, None, None);
-}
+    fn open_loop(&self) -> OpenLoopDefinition {
+        let standard = OpenLoopDefinition::default();
+        OpenLoopDefinition {
+            arrivals: self.course.arrivals.unwrap_or(standard.arrivals),
+            in_flight_max: self.course.in_flight_max,
+        }
+    }
 
-/// Returns the time limit with its unit, which definitions need.
-fn time_limit(plan: &PlanArguments) -> String {
-    let asked = plan.time_limit.as_deref().and_then(|text| SettingKind::Time.parse(text).ok());
-    asked.map_or_else(|| TIME_LIMIT.to_owned(), |time| time.to_string())
+    pub(super) fn phases(&self) -> Phases {
+        let course = self.course;
+        Phases {
+            quiet: Nanos::ZERO,
+            ramp_up: course.ramp_up.unwrap_or(RAMP_UP),
+            settle: course.settle.unwrap_or(SETTLE),
+            steady: course.steady.unwrap_or(STEADY),
+            ramp_down: course.ramp_down.unwrap_or(Nanos::ZERO),
+            drain: course.drain.unwrap_or(Nanos::ZERO),
+        }
+    }
 }
 
 fn shortened(path: &str) -> String {
     match path.get(..PATH_SHOWN_MAX) {
         Some(start) if PATH_SHOWN_MAX < path.len() => format!("{start}…"),
         _ => path.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+    use crate::arguments::{Arguments, Command};
+    use crate::url::page::read_pages;
+    use crate::url::survey::ExpectedReply;
+
+    /// Makes a definition of URLs and flags, as a value and as text.
+    fn both(words: &[&str], replies: &[ExpectedReply]) -> (Definition, Definition) {
+        let parsed = Arguments::parse_from([&["plimsoll", "run"], words].concat());
+        let Command::Run(run) = parsed.command else { panic!("a run") };
+        let pages = read_pages(&run.plan.subjects, None).unwrap();
+        let pages: Vec<(PageUrl, u32)> = pages.into_iter().zip(1..).collect();
+        let draft = Draft {
+            target: &pages[0].0.target,
+            pages: &pages,
+            parts: &RequestParts::of(&run.url).unwrap(),
+            course: &run.plan.overrides().unwrap(),
+            protocol: &run.plan.protocol,
+            folder: Path::new(""),
+        };
+        let check = |(index, reply): (u16, &ExpectedReply)| ReplyCheck {
+            status: 200 + index % 2,
+            reply: reply.clone(),
+            reason: "seen".to_owned(),
+        };
+        let checks: Vec<ReplyCheck> = (0..).zip(replies).map(check).collect();
+        let value = draft.benchmark(&checks).unwrap().definition;
+        let text = draft.text(&checks);
+        let mut read = Definition::parse("url.toml", &text).unwrap_or_else(|mistakes| panic!("{mistakes}"));
+        if let WorkloadDefinition::Web(web) = &mut read.workload {
+            web.secrets.iter_mut().for_each(|secret| secret.span = 0..0);
+        }
+        (value, read)
+    }
+
+    #[track_caller]
+    fn check(words: &[&str], replies: &[ExpectedReply]) -> Definition {
+        let (value, read) = both(words, replies);
+        assert_eq!(value, read, "{words:?}");
+        value
+    }
+
+    /// Goal: what runs and what `--save-definition` writes are one definition.
+    #[test]
+    fn a_definition_is_the_same_as_a_value_and_as_text() {
+        use ExpectedReply::{Any, ContentType, Empty, Length, Same, Seen};
+        let url = "http://127.0.0.1:8080/";
+        let plain = check(&[url], &[Seen]);
+        assert_eq!((plain.load.levels.highest(), plain.phases.steady), (100.0, STEADY));
+        let replies = [Seen, Same, Any, Empty, ContentType("text/html".to_owned()), Length(37)];
+        let pages = ["", "a", "b?c=d", "e", "f", "%7Bg"].map(|path| format!("{url}{path}"));
+        check(&pages.each_ref().map(String::as_str), &replies);
+        let open = ["--rate", "10..30/10", "--arrivals", "poisson", "--in-flight-max", "7"];
+        check(&[&[url][..], &open].concat(), &[Seen]);
+        let phases = ["--duration", "1m30s", "--ramp-up", "0", "--settle", "0.25", "--ramp-down", "1"];
+        check(&[&[url, "-c", "1,5,3"][..], &phases, &["--drain", "2"]].concat(), &[Seen]);
+        let https = "https://shop.example/a?b=c";
+        check(&[https, "--http", "2", "--tls", "full", "--streams", "4", "--time-limit", "2.5"], &[Seen]);
+        check(&[https, "--keep-alive=5"], &[Any]);
+        check(&[url, "--connection", "per-request", "--http", "1.0", "--tls", "off"], &[Any]);
+        let limited = check(&[https, "--time-limit", "300ms"], &[Seen]);
+        assert_eq!(limited.time_limit, Nanos::from_millis(300));
+    }
+
+    /// Goal: values from the environment, files and the command line are where they belong, and in no plan.
+    #[test]
+    fn values_from_elsewhere_are_the_same_as_a_value_and_as_text() {
+        let url = "http://127.0.0.1:8080/{env:A}?key={env:B}&q={a}";
+        let headers = ["-H", "X-Later: 1", "-H", "Authorization: Bearer {env:TOKEN}", "-H", "Accept: a/b"];
+        let seen = [ExpectedReply::Seen];
+        let read = check(&[&[url, "-X", "PUT", "-d", "a=1"][..], &headers].concat(), &seen);
+        let web = read.workload.web().unwrap();
+        let keys: Vec<String> = web.secrets.iter().map(|one| one.secret.part.key()).collect();
+        assert_eq!(keys, ["parameters.env1", "parameters.env2", "headers.Authorization", "body"]);
+        check(&[url, "-d", "id={env:BODY}"], &seen);
+        let file = concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml");
+        check(&[url, "--data-file", file, "-H", "content-type: text/plain"], &seen);
+        let twins = ["http://h:1/?a={env:A}", "http://h:1/?a={env:B}"];
+        let read = check(&twins, &[ExpectedReply::Seen, ExpectedReply::Any]);
+        let WorkloadSource::Requests(requests, _) = &read.workload.web().unwrap().source else {
+            panic!("requests")
+        };
+        assert_eq!(requests[1].name, "/?a={env1} #2", "pages are told apart by their names");
     }
 }

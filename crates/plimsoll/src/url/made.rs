@@ -2,89 +2,122 @@
 
 use std::path::Path;
 
-use benchmarks::Benchmark;
 use drivers::web::{Access, Target};
 use drivers::{TargetPolicy, Trust};
 use fleet::{FleetError, SurveyRequest};
 use languages::foreign_text;
-use model::WebWorkload;
+use model::{Overrides, WebWorkload};
 
-use super::draft::{Draft, take_defined};
-use super::page::{PageUrl, is_url, read_pages};
+use super::draft::Draft;
+use super::page::{PageUrl, read_pages};
 use super::request::{DATA_VARIABLE, RequestParts, UrlBody};
 use super::survey::{ReplyCheck, SurveyedPage};
-use crate::access::{ConnectToArgument, apply, flags_text, take_host};
-use crate::arguments::RunArguments;
-use crate::benchmark::{Chosen, DefinitionFile, from_file};
+use crate::access::{apply, flags_text, take_host};
+use crate::arguments::{PlanArguments, SutArguments};
+use crate::benchmark::{Chosen, DefinitionSource, Subject};
+use crate::connect_to::ConnectToArgument;
 use crate::exit::Failure;
 use crate::stderr::eprint;
+use crate::url_arguments::UrlArguments;
+use crate::url_words::is_url;
 use crate::{files, interrupt, secrets, trust};
 
-/// The name of the definition in messages if it is not saved.
-const UNSAVED: &str = "url.toml";
-
 /// Returns whether a run is of URLs.
-pub(crate) fn is_asked(arguments: &RunArguments) -> bool {
-    arguments.url.urls.is_some() || arguments.plan.subjects.iter().any(|word| is_url(word))
+pub(crate) fn is_asked(subjects: &[String], url: &UrlArguments) -> bool {
+    url.urls.is_some() || subjects.iter().any(|word| is_url(word))
 }
 
-/// Makes the benchmark of URLs, after the server has answered each of them; arguments that became part of its
-/// definition are taken out of `arguments`, and the server is its target.
+/// Makes the benchmark of URLs, after the server has answered each of them. What became part of its definition is no
+/// deviation from it; the server is its target.
 ///
 /// # Errors
 /// A URL or flag is not valid, or the server does not answer as pages are to be measured.
-pub(crate) fn make(arguments: &mut RunArguments) -> Result<Chosen, Failure> {
-    check_flags(arguments)?;
-    let pages = read_pages(&arguments.plan.subjects, arguments.url.urls.as_deref())?;
+pub(crate) fn make(plan: &PlanArguments, url: UrlArguments, sut: SutArguments) -> Result<Subject, Failure> {
+    check_flags(plan, &sut)?;
+    let overrides = plan.overrides()?;
+    let pages = read_pages(&plan.subjects, url.urls.as_deref())?;
     let pages = counted(pages);
-    let target = target_of(arguments, &pages[0].0.target)?;
-    let parts = RequestParts::of(&arguments.url)?;
+    let NamedServer { target, url, sut } = named_server(&pages[0].0.target, url, sut)?;
+    let parts = RequestParts::of(&url)?;
     let mut reached = target.clone();
-    apply(&mut reached, &arguments.sut)?;
+    apply(&mut reached, &sut)?;
     check_address(&reached)?;
-    let trust = trust::of_target(&arguments.sut, &reached)?;
-    let path = arguments.url.save_definition.clone().unwrap_or_else(|| UNSAVED.into());
-    check_unused(arguments.url.save_definition.as_deref())?;
-    let folder = path.parent().unwrap_or(Path::new("")).to_owned();
-    let draft =
-        Draft { target: &target, pages: &pages, parts: &parts, plan: &arguments.plan, folder: &folder };
+    let trust = trust::of_target(&sut, &reached)?;
+    let saved = url.save_definition.as_deref();
+    check_unused(saved)?;
+    let folder = saved.and_then(Path::parent).unwrap_or(Path::new(""));
+    let draft = Draft {
+        target: &target,
+        pages: &pages,
+        parts: &parts,
+        course: &overrides,
+        protocol: &plan.protocol,
+        folder,
+    };
     let data = match &parts.body {
         Some(UrlBody::Data(text)) => Some((DATA_VARIABLE.to_owned(), text.clone())),
         _ => None,
     };
-    let provisional = chosen(&path, draft.text(&[]), data.clone())?;
-    let checks = surveyed(arguments, &draft, &provisional, &reached, &trust)?;
-    let made = chosen(&path, draft.text(&checks), data)?;
-    if let Some(path) = &arguments.url.save_definition {
-        save(path, &made, &flags_text(&arguments.sut))?;
+    let name = saved.map_or_else(|| draft.title(), |path| path.display().to_string());
+    let chosen = |checks: &[ReplyCheck]| -> Result<Chosen, Failure> {
+        Ok(Chosen {
+            benchmark: draft.benchmark(checks)?,
+            name: name.clone(),
+            source: DefinitionSource::Urls(folder.to_owned()),
+            given: data.clone(),
+            is_refined: overrides.load.is_none() && overrides.rates.is_none(),
+        })
+    };
+    let provisional = chosen(&[])?;
+    let survey = Survey { url: &url, sut: &sut, target: &reached, trust: &trust };
+    let checks = survey.perform(&draft, &provisional)?;
+    let made = chosen(&checks)?;
+    if let Some(path) = saved {
+        save(path, &draft.text(&checks), &made, &flags_text(&sut))?;
     }
-    take_defined(&mut arguments.plan);
-    arguments.sut.target = Some(target.to_string());
-    Ok(made)
+    Ok(Subject {
+        chosen: made,
+        overrides: beyond_definition(overrides),
+        settings: plan.settings_beside_protocol(),
+        sut: SutArguments { target: Some(target.to_string()), ..sut },
+    })
+}
+
+/// The server of URLs, with the flags that are left beside it.
+struct NamedServer {
+    target: Target,
+    url: UrlArguments,
+    sut: SutArguments,
 }
 
 /// Returns the server of URLs, by the name of a `Host` field if there is one. The field then becomes an argument of the run,
 /// which says that connections for that name go to the URL's place.
-fn target_of(arguments: &mut RunArguments, url: &Target) -> Result<Target, Failure> {
-    let Some(named) = take_host(&mut arguments.url.headers, url)? else { return Ok(url.clone()) };
+fn named_server(at: &Target, mut url: UrlArguments, mut sut: SutArguments) -> Result<NamedServer, Failure> {
+    let Some(named) = take_host(&mut url.headers, at)? else {
+        return Ok(NamedServer { target: at.clone(), url, sut });
+    };
     let place = |target: &Target| (Some(target.host.clone()), Some(target.port));
-    match url.socket() {
+    match at.socket() {
         Some(socket) => {
-            apply(&mut url.clone(), &arguments.sut)?;
-            arguments.sut.unix_socket = Some(socket.to_owned());
+            apply(&mut at.clone(), &sut)?;
+            sut.unix_socket = Some(socket.to_owned());
         }
-        None if place(&named) != place(url) => {
-            let place = ConnectToArgument { from: place(&named), to: place(url) };
-            arguments.sut.connect_to.insert(0, place);
+        None if place(&named) != place(at) => {
+            sut.connect_to.insert(0, ConnectToArgument { from: place(&named), to: place(at) });
         }
         None => {}
     }
-    Ok(Target { access: Access::default(), ..named })
+    Ok(NamedServer { target: Target { access: Access::default(), ..named }, url, sut })
+}
+
+/// Returns what of the overrides is no part of the definition that is made: load and phases are.
+fn beyond_definition(overrides: Overrides) -> Overrides {
+    let Overrides { quick, max_load, find_max, limits, seed, sut, .. } = overrides;
+    Overrides { quick, max_load, find_max, limits, seed, ..Overrides::new(sut) }
 }
 
 /// Refuses flags that contradict URLs.
-fn check_flags(arguments: &RunArguments) -> Result<(), Failure> {
-    let (plan, sut) = (&arguments.plan, &arguments.sut);
+fn check_flags(plan: &PlanArguments, sut: &SutArguments) -> Result<(), Failure> {
     if let Some(other) = plan.subjects.iter().find(|word| !is_url(word)) {
         let other = foreign_text(other);
         let error = format!("expected a benchmark or URLs, found both: `{other}` is not a URL");
@@ -130,64 +163,48 @@ fn counted(pages: Vec<PageUrl>) -> Vec<(PageUrl, u32)> {
     counted
 }
 
-/// Makes a benchmark from the text of its definition.
-fn chosen(path: &Path, text: String, data: Option<(String, String)>) -> Result<Chosen, Failure> {
-    let source = DefinitionFile { path: path.to_owned(), text };
-    let benchmark: Benchmark = from_file(&source)?;
-    let name = path.display().to_string();
-    Ok(Chosen { benchmark, name, source: Some(source), given: data })
+/// The way to the pages that are looked at before they are loaded.
+struct Survey<'a> {
+    url: &'a UrlArguments,
+    sut: &'a SutArguments,
+    target: &'a Target,
+    trust: &'a Trust,
 }
 
-/// Fetches every page and returns the checks that follow.
-fn surveyed(
-    arguments: &RunArguments,
-    draft: &Draft<'_>,
-    provisional: &Chosen,
-    target: &Target,
-    trust: &Trust,
-) -> Result<Vec<ReplyCheck>, Failure> {
-    let workload: &WebWorkload =
-        provisional.benchmark.workload.web().ok_or_else(|| Failure::usage("expected a web workload"))?;
-    let secrets = secrets::read(provisional, false)?;
-    let request = SurveyRequest {
-        target,
-        trust,
-        workload,
-        secrets: &secrets,
-        source_addresses: &arguments.sut.source_addresses,
-        time_limit: provisional.benchmark.definition.time_limit,
-    };
-    let surveyed = fleet::survey(&request, &interrupt::flag());
-    let replies = surveyed.map_err(|error| Failure::of_run(error, true))?;
-    let mut checks = Vec::new();
-    for (index, ((page, _), replies)) in draft.pages.iter().zip(&replies).enumerate() {
-        let surveyed = SurveyedPage {
-            target: draft.target,
-            page,
-            parts: draft.parts,
+impl Survey<'_> {
+    /// Fetches every page and returns the checks that follow.
+    fn perform(&self, draft: &Draft<'_>, provisional: &Chosen) -> Result<Vec<ReplyCheck>, Failure> {
+        let workload: &WebWorkload =
+            provisional.benchmark.workload.web().ok_or_else(|| Failure::usage("expected a web workload"))?;
+        let secrets = secrets::read(provisional, false)?;
+        let request = SurveyRequest {
+            target: self.target,
+            trust: self.trust,
+            workload,
             secrets: &secrets,
-            comparison: arguments.url.check,
-            replies,
+            source_addresses: &self.sut.source_addresses,
+            time_limit: provisional.benchmark.definition.time_limit,
         };
-        let check = surveyed.check()?;
-        eprint(foreign_text(&format!("{}: {}", draft.name(index), described(&check))));
-        checks.push(check);
+        let surveyed = fleet::survey(&request, &interrupt::flag());
+        let replies = surveyed.map_err(|error| Failure::of_run(error, true))?;
+        let mut checks = Vec::new();
+        for (index, ((page, _), replies)) in draft.pages.iter().zip(&replies).enumerate() {
+            let surveyed = SurveyedPage {
+                target: draft.target,
+                page,
+                parts: draft.parts,
+                secrets: &secrets,
+                comparison: self.url.check,
+                replies,
+            };
+            let check = surveyed.check()?;
+            let ReplyCheck { status, reply, reason } = &check;
+            let text = format!("{}: status {status}; {reason}: {}", draft.name(index), reply.described());
+            eprint(foreign_text(&text));
+            checks.push(check);
+        }
+        Ok(checks)
     }
-    Ok(checks)
-}
-
-/// Returns a sentence about what is checked of a page.
-fn described(check: &ReplyCheck) -> String {
-    let ReplyCheck { status, reply, reason } = check;
-    let rest = match reply.as_str() {
-        "\"seen\"" => "every body is compared with the first, until the page changes.",
-        "\"same\"" => "every body is compared with the first.",
-        "\"empty\"" => "the status is checked.",
-        "\"any\"" => "only the status is checked.",
-        _ if reply.starts_with("{ length") => "status and length are checked.",
-        _ => "status and content type are checked, bodies are not compared.",
-    };
-    format!("status {status}; {reason}: {rest}")
 }
 
 fn check_unused(path: Option<&Path>) -> Result<(), Failure> {
@@ -198,13 +215,12 @@ fn check_unused(path: Option<&Path>) -> Result<(), Failure> {
     }
 }
 
-fn save(path: &Path, made: &Chosen, flags: &str) -> Result<(), Failure> {
-    let text = made.source.as_ref().map_or("", |source| &source.text);
+fn save(path: &Path, text: &str, made: &Chosen, flags: &str) -> Result<(), Failure> {
     files::write(path, text)?;
     eprint(format!("Saved the definition: `plimsoll run {}{flags}` runs it again.", path.display()));
     if let Some((name, _)) = &made.given {
         eprint(format!(
-            "It takes the data of `-d`, which are not stored, from the environment variable `{name}`."
+            "It reads the data of `-d`, which is not stored, from the environment variable `{name}`."
         ));
     }
     Ok(())

@@ -1,21 +1,18 @@
 //! A benchmark made of URLs: `plimsoll run http://localhost:8080/`.
 //!
-//! - `arguments`: the flags that describe requests, as in curl
 //! - `page`: URLs, and files of URLs
 //! - `value`: values that may come from the environment
 //! - `request`: methods, headers and bodies
-//! - `draft`: the definition, as text
+//! - `draft`: the benchmark as a value; `text`: its definition as TOML
 //! - `survey`: what the server answers, and the check that follows from it
 //! - `made`: all of it together
 
-mod arguments;
 mod draft;
 mod made;
 mod page;
 mod request;
 mod survey;
+mod text;
 mod value;
 
-pub(crate) use arguments::UrlArguments;
 pub(crate) use made::{is_asked, make};
-pub(crate) use page::is_url;

@@ -11,10 +11,13 @@ use languages::{
 use super::value::UrlValue;
 use crate::exit::Failure;
 use crate::files::read_or_input;
-use crate::subject::command_for;
+use crate::url_words::command_for;
 
 /// The most URLs of one run: each is a kind of request, with a row in tables.
 const PAGES_MAX: usize = 500;
+
+/// The longest path of a request, in bytes: that of definitions.
+const PATH_MAX: usize = 2000;
 
 /// A page of a server.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -25,11 +28,6 @@ pub(super) struct PageUrl {
     pub path: String,
     /// The values in it, by their names.
     pub values: Vec<(String, UrlValue)>,
-}
-
-/// Returns whether a word is meant as a URL rather than as the name or path of a benchmark.
-pub(crate) fn is_url(word: &str) -> bool {
-    word.contains("://") || ["http:", "https:", "unix:"].iter().any(|start| word.starts_with(start))
 }
 
 /// Reads the URLs of the command line and of the file, in this order.
@@ -70,7 +68,7 @@ fn check_together(pages: &[PageUrl]) -> Result<(), Failure> {
         Some(other) => {
             let error = format!("expected URLs of one server, found {} and {}", first.target, other.target);
             Err(Failure::usage(error)
-                .hint("run each server by itself, and compare: `plimsoll compare RUN RUN`"))
+                .hint("run each server separately, then compare: `plimsoll compare RUN RUN`"))
         }
         None => Ok(()),
     }
@@ -83,8 +81,13 @@ fn parse(word: &str, place: &str) -> Result<PageUrl, Failure> {
     let query = path.find('?').map_or("", |at| &path[at..]);
     if !credential_spans(query).is_empty() {
         let error = format!("{place}`{}` has a credential in clear, which others can see", shown(word));
-        return Err(Failure::usage(error)
-            .hint("put it into an environment variable and write `{env:NAME}` in its place"));
+        return Err(
+            Failure::usage(error).hint("put it into an environment variable and write `{env:NAME}` instead")
+        );
+    }
+    if PATH_MAX < path.len() {
+        let why = format!("its path has more than {PATH_MAX} characters: servers refuse longer ones");
+        return Err(mistake(place, word, &why));
     }
     Ok(PageUrl { target, path, values: url.values })
 }
@@ -173,7 +176,7 @@ fn scheme_mistake(place: &str, word: &str) -> Failure {
         _ => ("", word),
     };
     if let Some(command) = command_for(word) {
-        return mistake(place, word, "it is no web server").hint(command);
+        return mistake(place, word, "it is not a web server").hint(command);
     }
     let rest = rest.trim_start_matches('/');
     let scheme_meant = nearest(&scheme.to_ascii_lowercase(), ["http", "https"]).unwrap_or("http");
@@ -203,6 +206,7 @@ fn shown(word: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::url_words::is_url;
 
     #[test]
     fn urls_are_servers_and_paths() {
@@ -273,8 +277,8 @@ mod tests {
         `http://localhost:99999/` is not the URL of a page: expected a port from 1 to 65535
         `http:///` is not the URL of a page: expected a host name or address, an IPv6 address in brackets
         `http://localhost/{env:A` is not the URL of a page: `{env:NAME}` is not closed
-        `postgres://[redacted]@localhost/shop` is not the URL of a page: it is no web server
-        `jdbc:mysql://localhost/shop?password=[redacted]` is not the URL of a page: it is no web server
+        `postgres://[redacted]@localhost/shop` is not the URL of a page: it is not a web server
+        `jdbc:mysql://localhost/shop?password=[redacted]` is not the URL of a page: it is not a web server
         ");
     }
 

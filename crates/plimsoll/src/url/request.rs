@@ -3,12 +3,12 @@
 use std::path::{Path, PathBuf};
 
 use languages::{credential_spans, foreign_text, is_credential};
-use model::{RequestPart, header_name_fault};
+use model::{RequestPart, Secret, SecretSource, TemplatePiece, header_name_fault, template_pieces};
 
-use super::UrlArguments;
 use super::value::{UrlValue, quoted};
 use crate::exit::Failure;
 use crate::files::read_input;
+use crate::url_arguments::UrlArguments;
 
 /// The environment variable from which a definition takes the data of `-d`, which are stored nowhere.
 pub(super) const DATA_VARIABLE: &str = "PLIMSOLL_DATA";
@@ -71,16 +71,26 @@ impl UrlBody {
         match self {
             UrlBody::Data(_) => format!("{{ env = {} }}", quoted(DATA_VARIABLE)),
             UrlBody::Value(value) => value.toml(),
-            UrlBody::File(path) => {
-                // A definition names files by their path from where it is.
-                let path = match folder.as_os_str().is_empty() || path.is_absolute() {
-                    true => path.clone(),
-                    false => std::path::absolute(path).unwrap_or_else(|_| path.clone()),
-                };
-                format!("{{ file = {} }}", quoted(&path.display().to_string()))
-            }
+            UrlBody::File(path) => format!("{{ file = {} }}", quoted(&named_from(path, folder))),
         }
     }
+
+    /// Returns it as the secret of requests of a definition in `folder`.
+    pub(super) fn secret(&self, folder: &Path) -> Option<Secret> {
+        let source = match self {
+            UrlBody::Data(_) => SecretSource::Env(DATA_VARIABLE.to_owned()),
+            UrlBody::Value(value) => return value.secret(&RequestPart::Body),
+            UrlBody::File(path) => SecretSource::File(named_from(path, folder)),
+        };
+        Some(Secret { part: RequestPart::Body, prefix: String::new(), source })
+    }
+}
+
+/// Returns the path of a file from the folder of a definition.
+fn named_from(path: &Path, folder: &Path) -> String {
+    let is_there = folder.as_os_str().is_empty() || path.is_absolute();
+    let absolute = std::path::absolute(path).ok().filter(|_| !is_there);
+    absolute.as_deref().unwrap_or(path).display().to_string()
 }
 
 fn method(asked: Option<&str>, has_body: bool) -> Result<String, Failure> {
@@ -96,7 +106,7 @@ fn method(asked: Option<&str>, has_body: bool) -> Result<String, Failure> {
     match asked {
         "CONNECT" => Err(Failure::usage("`-X CONNECT` opens a tunnel, which cannot be measured")),
         "GET" | "HEAD" if has_body => {
-            let error = format!("`-X {asked}` has no body, and `-d` or `--data-file` gives one");
+            let error = format!("`-X {asked}` has no body, but `-d` or `--data-file` sets one");
             Err(Failure::usage(error)
                 .hint("omit `-X`, and the body is sent by POST; put values of a GET request into the query of the URL"))
         }
@@ -119,6 +129,14 @@ fn header(text: &str) -> Result<(String, UrlValue), Failure> {
     if let UrlValue::Literal(value) = &parsed {
         if let Some(fault) = RequestPart::Header(name.to_owned()).fault(value) {
             return Err(Failure::usage(format!("the value of `-H {name}: …` cannot be sent: {fault}")));
+        }
+        let is_text = |piece: &TemplatePiece| matches!(piece, TemplatePiece::Text(_));
+        if let Some(placeholder) = template_pieces(value).into_iter().find(|piece| !is_text(piece)) {
+            let error = format!("`-H {name}: …`: `{placeholder}` has no values");
+            return Err(Failure::usage(error).hint(
+                "a definition (docs/definitions.md) can give it some; a text with these braces can come from an environment \
+                 variable: `{env:NAME}`",
+            ));
         }
         if is_credential(name, value) {
             let error = format!("`-H {name}: …` has a credential in clear, which others can see");
@@ -158,8 +176,9 @@ fn body(arguments: &UrlArguments) -> Result<Option<UrlBody>, Failure> {
         return Ok(Some(UrlBody::Value(value)));
     }
     if !credential_spans(data).is_empty() {
-        return Err(Failure::usage("the data of `-d` have a credential in clear, which others can see")
-            .hint("put them into a file, `--data-file FILE`, or into an environment variable, `-d '{env:NAME}'`"));
+        return Err(Failure::usage("the data of `-d` has a credential in clear, which others can see").hint(
+            "put them into a file, `--data-file FILE`, or into an environment variable, `-d '{env:NAME}'`",
+        ));
     }
     Ok((!data.is_empty()).then(|| UrlBody::Data(data.clone())))
 }
@@ -232,7 +251,7 @@ mod tests {
 
     #[test]
     fn mistakes_are_named_and_values_are_not() {
-        let mistakes: [&[&str]; 13] = [
+        let mistakes: [&[&str]; 14] = [
             &["-d", "30s"],
             &["-H", "Accept"],
             &["-H", "Bearer s3cret"],
@@ -245,6 +264,7 @@ mod tests {
             &["-d", "password=s3cret"],
             &["-d", "a", "-X", "GET"],
             &["-X", "post"],
+            &["-H", "X: a{b}c"],
             &["--data-file", "/does/not/exist"],
         ];
         let found: Vec<String> = mistakes.into_iter().map(|words| parts(words).unwrap_err()).collect();
@@ -259,9 +279,10 @@ mod tests {
         `-H Authorization: …` has a credential in clear, which others can see
         `-H Cookie: …` has a credential in clear, which others can see
         `-H x: …` is given twice
-        the data of `-d` have a credential in clear, which others can see
-        `-X GET` has no body, and `-d` or `--data-file` gives one
+        the data of `-d` has a credential in clear, which others can see
+        `-X GET` has no body, but `-d` or `--data-file` sets one
         `-X post`: expected a method in capital letters
+        `-H X: …`: `{b}` has no values
         `--data-file`: cannot read `/does/not/exist`: No such file or directory (os error 2)
         ");
     }

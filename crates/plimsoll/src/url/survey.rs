@@ -2,14 +2,14 @@
 
 use drivers::web::{FetchedReply, Target};
 use languages::{REDACTED, without_credentials};
-use model::Secrets;
+use model::{ReplyBody, Secrets};
 use units::Bytes;
 
-use super::arguments::ReplyComparison;
 use super::page::PageUrl;
 use super::request::{RequestParts, UrlBody};
 use super::value::quoted;
 use crate::exit::{Exit, Failure};
+use crate::url_arguments::ReplyComparison;
 
 /// The shortest value of a field that is looked for in a reply, in bytes: shorter ones occur in any path.
 const SENT_BYTES_MIN: usize = 4;
@@ -19,10 +19,67 @@ const SENT_BYTES_MIN: usize = 4;
 pub(super) struct ReplyCheck {
     /// The status of the right reply.
     pub status: u16,
-    /// The body of the right reply, as a definition has it.
-    pub reply: String,
+    /// The body of the right reply.
+    pub reply: ExpectedReply,
     /// The reason, for people.
     pub reason: String,
+}
+
+/// The body of the right reply.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum ExpectedReply {
+    /// None.
+    Empty,
+    /// That of the first reply, until the page changes.
+    Seen,
+    /// That of the first reply.
+    Same,
+    /// Any.
+    Any,
+    /// Any of this content type, in lower case.
+    ContentType(String),
+    /// Any of this length, in bytes.
+    Length(u64),
+}
+
+impl ExpectedReply {
+    /// Returns it in the terms of a workload.
+    pub(super) fn body(&self) -> ReplyBody {
+        match self {
+            ExpectedReply::Empty => ReplyBody::Empty,
+            ExpectedReply::Seen => ReplyBody::Seen,
+            ExpectedReply::Same => ReplyBody::Same,
+            ExpectedReply::Any => ReplyBody::Any,
+            ExpectedReply::ContentType(expected) => ReplyBody::ContentType(expected.clone()),
+            ExpectedReply::Length(length) => ReplyBody::Length { least: *length, most: *length },
+        }
+    }
+
+    /// Returns it as a definition has it.
+    pub(super) fn toml(&self) -> String {
+        match self {
+            ExpectedReply::Empty => quoted("empty"),
+            ExpectedReply::Seen => quoted("seen"),
+            ExpectedReply::Same => quoted("same"),
+            ExpectedReply::Any => quoted("any"),
+            ExpectedReply::ContentType(expected) => format!("{{ content-type = {} }}", quoted(expected)),
+            ExpectedReply::Length(length) => {
+                format!("{{ length-min = {length}, length-max = {length} }}")
+            }
+        }
+    }
+
+    /// Returns a sentence about what is checked.
+    pub(super) fn described(&self) -> &'static str {
+        match self {
+            ExpectedReply::Seen => "every body is compared with the first, until the page changes.",
+            ExpectedReply::Same => "every body is compared with the first.",
+            ExpectedReply::Empty => "the status is checked.",
+            ExpectedReply::Any => "only the status is checked.",
+            ExpectedReply::Length(_) => "status and length are checked.",
+            ExpectedReply::ContentType(_) => "status and content type are checked, bodies are not compared.",
+        }
+    }
 }
 
 /// A page with its replies, all of the same request.
@@ -60,9 +117,9 @@ impl SurveyedPage<'_> {
             return Err(Failure::new(Exit::Testbed, error)
                 .hint("a definition (docs/definitions.md) can describe requests whose replies change"));
         }
-        let check = |reply: String, reason: String| ReplyCheck { status: first.status, reply, reason };
+        let check = |reply: ExpectedReply, reason: String| ReplyCheck { status: first.status, reply, reason };
         if self.parts.method == "HEAD" || matches!(first.status, 204 | 205) {
-            return Ok(check("\"empty\"".to_owned(), "it has no body".to_owned()));
+            return Ok(check(ExpectedReply::Empty, "it has no body".to_owned()));
         }
         let is_same =
             |one: &FetchedReply| (one.body_bytes, one.body_digest) == (first.body_bytes, first.body_digest);
@@ -75,7 +132,7 @@ impl SurveyedPage<'_> {
         let is_unasked = first.is_encoded && !self.parts.headers.iter().any(asks);
         if self.replies.iter().all(is_same) && !is_unasked {
             let reason = format!("{n} replies had the same {}", Bytes(first.body_bytes));
-            return Ok(check("\"seen\"".to_owned(), reason));
+            return Ok(check(ExpectedReply::Seen, reason));
         }
         let why = match is_unasked {
             true => "bodies are encoded although the request did not ask for it".to_owned(),
@@ -88,30 +145,30 @@ impl SurveyedPage<'_> {
                 .as_ref()
                 .filter(|expected| types.into_iter().all(|one| one == Some(*expected)))
             {
-                Some(expected) => check(format!("{{ content-type = {} }}", quoted(expected)), why),
-                None => check("\"any\"".to_owned(), format!("{why}, and no common content type")),
+                Some(expected) => check(ExpectedReply::ContentType(expected.clone()), why),
+                None => check(ExpectedReply::Any, format!("{why}, and no common content type")),
             },
         )
     }
 
     /// Returns the body of the right reply where the user says what is compared.
-    fn compared(&self, comparison: ReplyComparison, first: &FetchedReply) -> Result<String, Failure> {
+    fn compared(&self, comparison: ReplyComparison, first: &FetchedReply) -> Result<ExpectedReply, Failure> {
         let differ = |what: &str| {
             let error = format!("{} has replies of different {what}", self.request());
-            Failure::new(Exit::Testbed, error).hint("compare less of them: `--check status`")
+            Failure::new(Exit::Testbed, error).hint("relax the check: `--check status`")
         };
         match comparison {
-            ReplyComparison::Status => Ok("\"any\"".to_owned()),
+            ReplyComparison::Status => Ok(ExpectedReply::Any),
             ReplyComparison::Length => {
                 let length = first.body_bytes;
                 match self.replies.iter().all(|reply| reply.body_bytes == length) {
-                    true => Ok(format!("{{ length-min = {length}, length-max = {length} }}")),
+                    true => Ok(ExpectedReply::Length(length)),
                     false => Err(differ("lengths")),
                 }
             }
             ReplyComparison::Body => {
                 match self.replies.iter().all(|reply| reply.body_digest == first.body_digest) {
-                    true => Ok("\"same\"".to_owned()),
+                    true => Ok(ExpectedReply::Same),
                     false => Err(differ("bodies")),
                 }
             }
@@ -136,18 +193,18 @@ impl SurveyedPage<'_> {
         let failure = Failure::new(Exit::Testbed, format!("{} has status {status}", self.request()));
         let hint = match status {
             400 | 401 | 403 if reply.lacks_identity => {
-                "the server asks for a client certificate: `--cert FILE --key FILE` gives it one"
+                "the server asks for a client certificate: `--cert FILE --key FILE` provides one"
             }
             400 if !self.target.secure => {
                 "check the request; if the server uses TLS on this port, write `https://`"
             }
-            401 | 403 => "give it a credential: `-H 'Authorization: Bearer {env:TOKEN}'`",
+            401 | 403 => "send a credential: `-H 'Authorization: Bearer {env:TOKEN}'`",
             404 | 410 => {
                 "check the spelling of the path; to measure this reply on purpose, set `status` in a definition"
             }
             405 => "give the method that the page expects: `-X POST`",
             429 | 503 => {
-                "the server refuses or limits requests already; raise its limits, or wait until it is ready"
+                "the server already refuses or limits requests; raise its limits, or wait until it is ready"
             }
             500.. => "see the server's log; to measure this reply on purpose, set `status` in a definition",
             _ => "to measure this reply on purpose, set `status` in a definition (docs/definitions.md)",
@@ -217,7 +274,7 @@ mod tests {
     }
 
     fn reply_of(replies: &[FetchedReply]) -> String {
-        check_of(replies).unwrap().reply
+        check_of(replies).unwrap().reply.toml()
     }
 
     #[test]
@@ -238,7 +295,7 @@ mod tests {
         use ReplyComparison::{Body, Length, Status};
         let html = |body, length| FetchedReply { body_bytes: length, ..reply(200, Some("text/html"), body) };
         let by = |comparison, replies: &[FetchedReply]| {
-            check_by(Some(comparison), replies).map(|check| check.reply)
+            check_by(Some(comparison), replies).map(|check| check.reply.toml())
         };
         let length = "{ length-min = 37, length-max = 37 }";
         let cases = [

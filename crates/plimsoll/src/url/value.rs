@@ -1,5 +1,7 @@
 //! Values of the command line that may end with one from the environment: `Bearer {env:TOKEN}`.
 
+use model::{RequestPart, Secret, SecretSource};
+
 /// The start of a reference to an environment variable.
 const START: &str = "{env:";
 
@@ -32,6 +34,26 @@ impl UrlValue {
                 Ok(UrlValue::Env { prefix: prefix.to_owned(), name: name.to_owned() })
             }
             _ => Err("`{env:NAME}` with the name of an environment variable must be the end of the value"),
+        }
+    }
+
+    /// Returns it as the secret of a part of a request; `None` of a value that is known.
+    pub(super) fn secret(&self, part: &RequestPart) -> Option<Secret> {
+        match self {
+            UrlValue::Literal(_) => None,
+            UrlValue::Env { prefix, name } => Some(Secret {
+                part: part.clone(),
+                prefix: prefix.clone(),
+                source: SecretSource::Env(name.clone()),
+            }),
+        }
+    }
+
+    /// Returns the text in clear.
+    pub(super) fn text(&self) -> &str {
+        match self {
+            UrlValue::Literal(text) => text,
+            UrlValue::Env { prefix, .. } => prefix,
         }
     }
 

@@ -123,6 +123,9 @@ fn exports_name_what_the_family_measures(fixture: &Fixture) {
         assert!(0.0 < field(name).parse::<f64>().unwrap(), "{name}");
     }
     assert_eq!((field("first_byte_n"), field("errors_wrong_bytes").as_str()), (field("n_ok"), "0"));
+    for refused in ["errors_denied", "errors_conflict", "errors_gone", "errors_full"] {
+        assert_eq!(field(refused), "0", "{refused}");
+    }
     let of_web = ["connect_n", "errors_wrong_status", "errors_tls_failed", "errors_http2_failed"];
     for name in
         of_web.into_iter().chain(["pages_per_min", "body_throughput_kb_per_s", "in_flight_body_bytes"])
@@ -252,7 +255,7 @@ fn what_belongs_to_another_family_is_refused() {
     let started = fixture.run(&["run", "echo", "--sut", "nginx"]);
     assert_eq!(started.code, Some(2), "{}", started.stderr);
     assert!(
-        started.stderr.contains("this benchmark loads echo servers, and Plimsoll starts none"),
+        started.stderr.contains("this benchmark loads echo servers, but Plimsoll starts none"),
         "{}",
         started.stderr
     );

@@ -93,7 +93,7 @@ fn messages_of_a_collector_are_escaped_and_truncated() {
     });
     let fixture = Fixture::new();
     let ended = fixture.run(&[&RUN[..], &["--duration", "1", "--otlp", &url]].concat());
-    let line = ended.stderr.lines().find(|line| line.contains("rejected some of them")).expect("a warning");
+    let line = ended.stderr.lines().find(|line| line.contains("rejected some metrics")).expect("a warning");
     assert!(line.contains(r"\u{1b}[31mRED\u{1b}]0;owned\u{7}\nerror: forged x"), "{line}");
     assert!(line.len() < 600, "{line}");
     assert!(

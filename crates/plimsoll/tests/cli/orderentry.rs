@@ -177,7 +177,7 @@ fn arguments_for_servers_are_refused_with_an_embedded_database() {
         fixture
             .run(&["run", "orderentry", "--set", "database=embedded", flag, value, "--out", "x.plim"])
             .expect(2)
-            .expect_stderr(&format!("`{shown}` is for a database server, and with `database=embedded`"))
+            .expect_stderr(&format!("`{shown}` applies to a database server; with `database=embedded`"))
             .expect_stderr(&format!("hint: omit `{shown}`, or `--set database=embedded`"));
     }
     assert!(!fixture.path("x.plim").exists());
@@ -229,7 +229,7 @@ fn data_that_do_not_fit_the_disk_are_refused() {
     let fixture = Fixture::new();
     let arguments =
         ["run", "orderentry", "--set", "warehouses=100000", "--set", "divisor=1", "--out", "x.plim"];
-    fixture.run(&arguments).expect(4).expect_stderr("the data need 15.6 TiB of free disk");
+    fixture.run(&arguments).expect(4).expect_stderr("the data needs 15.6 TiB of disk space");
     assert!(!fixture.path("x.plim").exists());
 }
 
@@ -432,7 +432,7 @@ fn check_database_there(
         .expect(4)
         .expect_stderr("has too few connections: its `max_connections` of 1")
         .expect_stderr("for the 200 users of the plan, besides 5 that are left to others")
-        .expect_stderr("takes all of these; or raise that limit");
+        .expect_stderr("fits these connections; or raise that limit");
 }
 
 /// Checks a run on data as an earlier run has left them: all checks that make sense with them hold, and it is modified.
@@ -467,7 +467,7 @@ fn data_of_other_servers_are_always_reset() {
         (&["--target", "orders://127.0.0.1:1"], "orders://127.0.0.1:1"),
     ] {
         fixture.run(&[&arguments[..], more].concat()).expect(2).expect_stderr(&format!(
-            "`reset=none` is for a PostgreSQL or MariaDB that was there already, not for {title}\n\
+            "`reset=none` applies to a PostgreSQL or MariaDB that is already running, not to {title}\n\
              hint: name the database by `--target postgres://"
         ));
     }
@@ -484,7 +484,7 @@ fn a_postgresql_database_that_is_there_is_loaded_anew_and_its_password_is_nowher
     let (base, files) = (folder_of_databases(), model::FileSet { content_seed: 1, files: Vec::new() });
     let sut = database_there("postgresql", base.path(), &files);
     let target = format!("postgres://plimsoll@{}/plimsoll", sut.addr());
-    let hint = "the database asks for a password, and there is none\nhint: set `PGPASSWORD` or `PGPASSFILE`";
+    let hint = "the database asks for a password, but none is given\nhint: set `PGPASSWORD` or `PGPASSFILE`";
     check_database_there(("PostgreSQL", &target), &sut, hint, |fixture, command| {
         let passwords = fixture.write("passwords", &format!("127.0.0.1:*:*:plimsoll:{}\n", sut.password()));
         std::fs::set_permissions(&passwords, Permissions::from_mode(0o600)).unwrap();

@@ -307,7 +307,7 @@ fn own_statements_run_on_mariadb() {
     shop.fixture
         .run(&["run", "orderentry", "--target", &named, "--out", "x.plim"])
         .expect(2)
-        .expect_stderr("order entry makes a database of its own, and the target names another");
+        .expect_stderr("order entry creates its own database, but the target names one");
     drop(shop);
     sut.stop();
 }

@@ -89,7 +89,7 @@ fn files_that_fill_the_disk_are_refused_before_the_load() {
         .run(&[&["run", "serverbench"][..], &arguments].concat())
         .expect(4)
         .expect_stderr("the files of 4 clients take 8.0 TiB (2.0 TiB each), more than nine tenths of the ")
-        .expect_stderr("hint: free some of the disk");
+        .expect_stderr("hint: free some disk space");
     assert!(!fixture.path("run.plim").exists());
 }
 
@@ -102,7 +102,7 @@ fn a_range_of_auto_follows_the_memory_limit_in_force() {
     if observe::memory_limit_of(&[std::process::id()]).is_none() {
         let refused = |server: &[&str], hint: &str| {
             let arguments = [&["run", "serverbench", "--out", "none.plim"], server, &auto].concat();
-            fixture.run(&arguments).expect(2).expect_stderr("server sets one").expect_stderr(hint);
+            fixture.run(&arguments).expect(2).expect_stderr("server sets a limit").expect_stderr(hint);
         };
         refused(&["--target", &target], "hint: start the server with a limit, for example by `systemd-run");
         refused(&[], "hint: limit the server with `--sut-memory 512MiB`, or give a size");
@@ -213,9 +213,9 @@ fn busy_threads_and_a_queue_of_a_running_server_are_seen() {
 #[test]
 fn a_faulty_server_is_not_loaded() {
     for (fault, text) in [
-        ("wrong-checksum", "the checksum of the reply is not that of its payload"),
+        ("wrong-checksum", "the checksum of the reply does not match its payload"),
         ("short-reply", "the connection ended after 28 bytes of the reply"),
-        ("closed-session", "the server closed the kept connection in place of a reply"),
+        ("closed-session", "the server closed the kept connection instead of replying"),
         ("wrong-block", "the reply has the wrong result"),
         ("wrong-times", "are longer than the response"),
         ("busy", "the server answered with status 1: its queue is full"),
@@ -234,7 +234,7 @@ fn a_faulty_server_is_not_loaded() {
 #[test]
 fn faults_under_load_are_named_outcomes() {
     for (fault, outcome) in
-        [("wrong-checksum", "wrong checksum"), ("busy", "busy"), ("wrong-block", "wrong bytes")]
+        [("wrong-checksum", "inconsistent"), ("busy", "busy"), ("wrong-block", "wrong bytes")]
     {
         let fixture = Fixture::new();
         let (_server, target) = serve(&fixture, &["--fault", &format!("{fault}:20")]);

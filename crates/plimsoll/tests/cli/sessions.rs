@@ -131,8 +131,8 @@ fn a_plan_whose_users_run_out_of_rows_is_refused() {
     dry(["--load", "3"]).expect(0);
     let ended = dry(["--load", "3,4"]).expect(2);
     insta::assert_snapshot!(ended.stderr, @r#"
-    error: the data `users` have 3 rows, and a load of 4 users needs 4: its users would leave
-    hint: add rows, lower the load, or write `at-end = "wrap"` to use rows again
+    error: data file `users` has 3 rows; a load of 4 users needs 4 (users would run out of rows)
+    hint: add rows, lower the load, or write `at-end = "wrap"` to reuse rows
     "#);
     dry(["--rate", "100"]).expect(2).expect_stderr("a rate of 100 operations per second needs");
     std::fs::remove_file(fixture.path("users.csv")).unwrap();

@@ -80,8 +80,10 @@ fn the_scheme_of_a_target_determines_tls() {
     assert_eq!(plan["plan"]["workload"]["web"]["protocol"]["tls"], "resumed");
     let plan = dry(&["https://127.0.0.1:8443", "--tls", "full"]).expect(0).json();
     assert_eq!(plan["plan"]["workload"]["web"]["protocol"]["tls"], "full");
-    dry(&["https://127.0.0.1:8443", "--tls", "off"]).expect(2).expect_stderr("uses TLS, the plan does not");
-    dry(&["127.0.0.1:8080", "--tls", "full"]).expect(2).expect_stderr("does not use TLS, the plan does");
+    dry(&["https://127.0.0.1:8443", "--tls", "off"])
+        .expect(2)
+        .expect_stderr("uses TLS, but the plan does not");
+    dry(&["127.0.0.1:8080", "--tls", "full"]).expect(2).expect_stderr("does not use TLS, but the plan does");
 }
 
 #[test]

@@ -130,7 +130,7 @@ fn certificate_flags_need_a_tls_target() {
     fixture
         .run(&["run", "one-object", "--target", "http://127.0.0.1:1/", "--insecure"])
         .expect(2)
-        .expect_stderr("`--ca` and `--insecure` require TLS, and the target does not use it");
+        .expect_stderr("`--ca` and `--insecure` require TLS, but the target does not use it");
     fixture
         .run(&["run", "one-object", "--target", "https://127.0.0.1:1/", "--ca", "none.pem"])
         .expect(2)

@@ -65,6 +65,46 @@ fn an_error_page_that_comes_with_the_load_makes_the_run_invalid() {
     assert_eq!(report["load_points"][0]["total"]["errors"], 0, "the page itself is right");
 }
 
+/// Goal: loads that nobody chose are refined where they leave a gap, in the same run file, and the plan says so beforehand. The
+/// server carries four users, so that the rate stops growing somewhere between 1 user and 50.
+#[test]
+fn loads_are_added_where_the_server_saturates() {
+    let (fixture, pages) = (Fixture::new(), Pages::start());
+    let url = format!("{}four", pages.url);
+    let short = ["--duration", "1", "--ramp-up", "0", "--settle", "0"];
+    let run = |more: &[&str]| fixture.run(&[&["run", &url], &short[..], more].concat());
+    let planned = run(&["--dry-run"]).expect(0).stdout;
+    assert!(
+        planned.contains("total time    at most 6 s of load: 4 load points, and up to 2 between"),
+        "{planned}"
+    );
+    let explicit = run(&["--dry-run", "-c", "1,10,50,100"]).expect(0).stdout;
+    assert!(explicit.contains("total time    4 s of load: 4 load points"), "{explicit}");
+
+    let ended = run(&["--out", "run.plim"]);
+    ended.assert_run();
+    let report = fixture.report(&fixture.path("run.plim"));
+    let users: Vec<u64> = report["load_points"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|point| point["load"]["users"].as_u64().unwrap())
+        .collect();
+    let (planned, added) = users.split_at(4);
+    assert_eq!(planned, [1, 10, 50, 100]);
+    assert!(added.len() <= 2 && added.iter().all(|users| (2..50).contains(users)), "{added:?}");
+    // Other programs can make one of the loads invalid, between which there is then no gap.
+    if ended.code == Some(0) {
+        assert!(!added.is_empty() && !ended.stdout.contains("shows where"), "{}", ended.stdout);
+        ended.expect_stderr("  adding ").expect_stderr(": the rate stops growing between ");
+    }
+    assert_eq!(report["plan"]["refinement"]["n_planned"], 4);
+    let audit = fixture.run(&["audit", "run.plim"]).expect(0).stdout;
+    assert!(!audit.contains("unplanned"), "{audit}");
+    let listed = fixture.run(&["runs", "."]).expect(0).stdout;
+    assert!(listed.contains("run.plim"), "{listed}");
+}
+
 /// A server that is asked to end, with its workers, when dropped.
 struct StartedByHand(Child);
 
@@ -107,7 +147,7 @@ fn nginx_started_by_hand_is_judged() {
     let report = fixture.report(&fixture.path("run.plim"));
     assert_eq!(requests_of(&report)[0]["reply"], "seen");
     let cpus = std::thread::available_parallelism().unwrap().get();
-    let n_threads = report["plan"]["load_threads"].as_u64().unwrap() as usize;
+    let n_threads = report["plan"]["agents"][0]["threads"].as_u64().unwrap() as usize;
     assert!((1..=(cpus / 2).max(1)).contains(&n_threads), "at most half of the CPUs: {n_threads}");
     for point in report["load_points"].as_array().unwrap() {
         assert_eq!(point["total"]["errors"], 0);
@@ -139,7 +179,7 @@ fn a_name_is_loaded_at_another_address() {
     assert_eq!((&hosts[0], &hosts[3]), (&with_port, &"shop.example".to_owned()), "{hosts:?}");
     dry(&["one-object", "--cert", "a.pem"])
         .expect(2)
-        .expect_stderr("`--cert` concerns a server that is already running");
+        .expect_stderr("`--cert` applies to a server that is already running");
 }
 
 /// Goal: a server at a Unix socket is loaded, its processes are watched, and the report says where it is.
@@ -325,7 +365,7 @@ fn mistakes_in_the_command_line_name_the_remedy() {
     let with_password = format!("http://me:s3cret@{authority}");
     for (words, error, hint) in [
         (&["htp://h/"][..], "expected `http://` or `https://`", "did you mean `http://h/`?"),
-        (&["postgres://localhost/shop"], "it is no web server", "plimsoll run orderentry --target"),
+        (&["postgres://localhost/shop"], "it is not a web server", "plimsoll run orderentry --target"),
         (&["access.log"], "expected a benchmark, found the file `access.log`", "--urls access.log"),
         (&["localhost:8080"], "expected a benchmark", "did you mean the URL `http://localhost:8080/`?"),
         (&["one-object", url], "`one-object` is not a URL", "plimsoll run one-object --target"),

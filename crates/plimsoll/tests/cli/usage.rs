@@ -171,16 +171,24 @@ fn settings_that_a_server_does_not_have_are_refused() {
 #[test]
 fn targets_and_flags_of_another_family_are_refused_with_what_is_right() {
     insta::assert_snapshot!(refused(&["run", "one-object", "--target", "app://127.0.0.1:7000"]), @r"
-    error: this benchmark loads web servers, and `app://127.0.0.1:7000` is a server of the family application
+    error: this benchmark loads web servers, but `app://127.0.0.1:7000` is a server of the family application
     hint: name a web server: `--target http://HOST:PORT/`
     ");
     insta::assert_snapshot!(refused(&["run", "serverbench", "--target", "orders://127.0.0.1:7000"]), @r"
-    error: this benchmark loads application servers, and `orders://127.0.0.1:7000` is a server of the family order-entry
+    error: this benchmark loads application servers, but `orders://127.0.0.1:7000` is a server of the family order-entry
     hint: name an application server: `--target app://HOST:PORT`
     ");
     insta::assert_snapshot!(refused(&["run", "serverbench", "--accelerator", "varnish", "--dry-run"]), @r"
-    error: `--accelerator` applies to web servers, and this benchmark loads application servers
+    error: `--accelerator` applies to web servers, but this benchmark loads application servers
     hint: omit `--accelerator`; `--sut` or `--target` chooses the server
+    ");
+    insta::assert_snapshot!(refused(&["run", "one-object", "--sut", "postgresql"]), @r"
+    error: this benchmark loads web servers, and `postgresql` is a server of the family order-entry
+    hint: choose a web server, such as `--sut nginx`; `plimsoll suts` lists them
+    ");
+    insta::assert_snapshot!(refused(&["run", "serverbench", "--sut", "samba"]), @r"
+    error: this benchmark loads application servers, and `samba` is a server that no benchmark loads: its recipe names no family
+    hint: omit `--sut` for the built-in server; `plimsoll suts` lists the others
     ");
     for arguments in [["--gateway", "cgi"], ["--workers", "4"]] {
         let text = refused(&[&["run", "serverbench"], &arguments[..]].concat());

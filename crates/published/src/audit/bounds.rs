@@ -35,7 +35,8 @@ pub(super) fn check(row: &Row) -> Vec<PublishedFinding> {
 
 /// Reports counts, lengths, costs and rates below zero.
 fn negative(row: &Row, entry: &Entry) -> Option<PublishedFinding> {
-    let is_negative = entry.range().high < 0.0 && !entry.column.quantity.can_be_negative();
+    let is_negative =
+        entry.range().high < 0.0 && !entry.column.quantity.can_be_negative(&entry.number.dimension);
     is_negative.then(|| {
         PublishedFinding::of_row("negative", row, &[*entry], format!("{} is below zero", entry.shown()))
     })

@@ -3,7 +3,7 @@
 //! - `quantity`, `unit`, `number`, `date`: values of single cells
 //! - `expression`: arithmetic on figures; `cursor` reads it
 //! - `part`: records and tables; `check`: units of expressions, and whether they can be computed
-//! - `parse`: text → [`PublishedReport`], or everything that is wrong with it
+//! - `parse`: text → [`PublishedReport`], or everything that is wrong with it; the published JSON Schema
 //!
 //! A record is a table of one row, so everything after the parser knows tables only. `docs/published.md` describes
 //! the language.
@@ -16,7 +16,6 @@ mod number;
 mod parse;
 mod part;
 mod quantity;
-mod schema;
 mod unit;
 
 use languages::names;
@@ -24,8 +23,8 @@ use languages::names;
 pub use date::CalendarDate;
 pub use expression::{Comparator, Expression, Function, Operator, Reference, Statement};
 pub use number::PrintedNumber;
+pub use parse::published_schema;
 pub use quantity::{PublishedQuantity, QuantityForm};
-pub use schema::published_schema;
 pub use unit::Dimension;
 
 /// The version of the language of published reports.
@@ -117,9 +116,8 @@ pub struct PublishedColumn {
 
 names! {
     /// The order of rows by a column.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq, schemars::JsonSchema)]
-    #[schemars(rename = "Order")]
-    pub enum RowOrder {
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum RowOrder without serde {
         /// From low to high.
         Rising = "rising",
         /// From high to low.
@@ -177,8 +175,8 @@ pub struct Annotation {
 
 names! {
     /// The kind of an annotation.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq, schemars::JsonSchema)]
-    pub enum AnnotationKind {
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum AnnotationKind without serde {
         /// A misprinted word or name.
         Misprint = "misprint",
         /// A date that cannot be.

@@ -2,8 +2,10 @@
 
 use std::collections::HashSet;
 
-use languages::reader::{TomlTable, ValueError, choice, id, line, list, read_toml, text, whole_u32};
+use languages::reader::{TomlTable, ValueError, read_toml, toml_schema};
+use languages::spec::{ValueSpec, choice, id, line, text, whole_u32};
 use languages::{Diagnostics, nearest};
+use serde_json::Value;
 
 use super::check::Scope;
 use super::expression::{Expression, Reference, Statement};
@@ -26,14 +28,22 @@ impl PublishedReport {
     }
 }
 
+/// Returns the JSON Schema (2020-12) of published reports.
+pub fn published_schema() -> Value {
+    toml_schema("Plimsoll published report", read_report)
+}
+
 /// Every key is read before the first `?`, so that all mistakes are found; `None` means that one was reported.
 fn read_report(mut top: TomlTable) -> Option<PublishedReport> {
-    let format = top.required("format", whole_u32(PUBLISHED_FORMAT..=PUBLISHED_FORMAT));
-    let head = top.required_table("report").map(read_head);
-    let records = top.optional_tables("record").unwrap_or_default();
-    let tables = top.optional_tables("table").unwrap_or_default();
-    let claims = top.optional_tables("claim").unwrap_or_default();
-    let annotations = top.optional_tables("annotation").unwrap_or_default();
+    top.describe("Report", "A published report that `plimsoll audit` checks.");
+    let formats = whole_u32(PUBLISHED_FORMAT..=PUBLISHED_FORMAT);
+    let format = top.required("format", "The version of this language: 1.", formats);
+    let head = top.required_table("report", "The head of the report.").map(read_head);
+    let records = top.optional_tables("record", "Figures that belong together.").unwrap_or_default();
+    let tables = top.optional_tables("table", "Rows of the same figures.").unwrap_or_default();
+    let claims =
+        top.optional_tables("claim", "The statements of the text about the numbers.").unwrap_or_default();
+    let annotations = top.optional_tables("annotation", "Remarks that no law implies.").unwrap_or_default();
     top.finish();
     let records = records.into_iter().map(|table| read_part(table, read_record));
     let mut read: Vec<Part> = records.collect();
@@ -126,19 +136,23 @@ fn read_part<'a>(mut table: TomlTable<'a>, read: fn(&mut TomlTable<'a>) -> Optio
 type Head = (String, String, CalendarDate, Option<String>);
 
 fn read_head(mut table: TomlTable) -> Option<Head> {
-    let title = table.required("title", line);
-    let publisher = table.required("publisher", line);
-    let published = table.required("published", |value| {
-        let written = text(value)?;
-        let error = || {
-            ValueError::new(format!("expected a date, found `{written}`"))
-                .hint("write `\"1996-09-09\"`, `\"1996-09\"` or `\"1996\"`")
-        };
-        CalendarDate::parse(&written).ok_or_else(error)
-    });
-    let note = table.optional("note", text);
+    table.describe("Head", "The head of a report.");
+    let title = table.required("title", "The title as printed on the report.", line());
+    let publisher = table.required("publisher", "The publisher.", line());
+    let about = "The date of publication: a day, a month or a year, such as `1996-09-09`.";
+    let published = table.required("published", about, date());
+    let note = table.optional("note", "Further remarks.", text());
     table.finish();
     Some((title?, publisher?, published?, note))
+}
+
+fn date() -> ValueSpec<CalendarDate> {
+    text().and_then(|written| {
+        CalendarDate::parse(&written).ok_or_else(|| {
+            ValueError::new(format!("expected a date, found `{written}`"))
+                .hint("write `\"1996-09-09\"`, `\"1996-09\"` or `\"1996\"`")
+        })
+    })
 }
 
 fn check_ids(parts: &[Part]) {
@@ -307,10 +321,13 @@ fn suggested(label: String, near: Option<&str>) -> ValueError {
 }
 
 fn read_claim(mut table: TomlTable, table_index: &TableIndex) -> Option<Claim> {
-    let claim_id = table.required("id", id);
-    let at = table.optional("at", line);
-    let words = table.required("text", line);
-    let written = table.required("says", list(text)).unwrap_or_default();
+    table.describe("Claim", "A statement of the text about the numbers.");
+    let claim_id = table.required("id", "The name in findings.", id());
+    let at = table.optional("at", "The place in the report.", line());
+    let words = table.required("text", "The statement, in our words.", line());
+    let about =
+        "Comparisons that must all hold: `max(web.errors) = 0`, `a.system = b.system`, `a.clock in a.title`.";
+    let written = table.required("says", about, text().non_empty_list()).unwrap_or_default();
     let says = written.iter().filter_map(|written| match read_statement(written, table_index) {
         Ok(statement) => Some(statement),
         Err(error) => {
@@ -319,7 +336,7 @@ fn read_claim(mut table: TomlTable, table_index: &TableIndex) -> Option<Claim> {
         }
     });
     let says = says.collect();
-    let basis = table.optional("basis", line);
+    let basis = table.optional("basis", "The basis of the comparisons besides the report.", line());
     table.finish();
     Some(Claim { id: claim_id?, at, text: words?, says, basis })
 }
@@ -339,9 +356,10 @@ fn read_statement(written: &str, table_index: &TableIndex) -> Result<Statement, 
 }
 
 fn read_annotation(mut table: TomlTable) -> Option<Annotation> {
-    let at = table.optional("at", line);
-    let words = table.required("text", text);
-    let kind = table.required("kind", choice);
+    table.describe("Annotation", "A remark that no law implies.");
+    let at = table.optional("at", "The place in the report.", line());
+    let words = table.required("text", "The remark, in our words.", text());
+    let kind = table.required("kind", "The kind of the remark.", choice());
     table.finish();
     Some(Annotation { at, text: words?, kind: kind? })
 }
@@ -351,6 +369,8 @@ mod tests {
     use super::*;
     use crate::report::{AnnotationKind, PublishedValue, RowOrder};
     use proptest::prelude::*;
+    use std::collections::BTreeSet;
+    use testkit::{is_published, keys_named, keys_read, schema_faults};
 
     const EVERY_KEY: &str = include_str!("every_key.toml");
 
@@ -395,6 +415,58 @@ mod tests {
         assert_eq!(report.annotations[0].kind, AnnotationKind::Misprint);
     }
 
+    /// Goal: a description asks for every key, in whatever case it is read.
+    #[test]
+    fn the_schema_names_the_keys_that_are_read_and_no_others() {
+        let read = keys_read(&[EVERY_KEY], &[]);
+        let mut named = keys_named(published_schema());
+        named.remove("/table/given/also");
+        assert_eq!(read.keys().collect::<Vec<_>>(), named.keys().collect::<Vec<_>>());
+        for path in ["", "/report", "/record", "/table", "/claim", "/annotation"] {
+            assert_eq!(read[path], named[path], "{path}");
+        }
+        for path in ["/record/figures/also", "/record/repeats"] {
+            assert_eq!(read[path], named[path], "{path}");
+        }
+        let mut figure_keys: BTreeSet<String> =
+            ["/record/figures", "/table/columns"].iter().flat_map(|path| read[*path].clone()).collect();
+        assert_eq!(named["/record/figures"], figure_keys);
+        figure_keys.retain(|key| key != "value" && key != "also");
+        assert_eq!(named["/table/columns"], figure_keys, "columns are figures without values");
+    }
+
+    #[test]
+    fn the_schema_refuses_what_the_program_refuses() {
+        let faults = |text: &str| schema_faults(&published_schema(), &toml::from_str::<Value>(text).unwrap());
+        assert_eq!(faults(EVERY_KEY), [""; 0]);
+        for (piece, replacement) in [
+            ("format = 1", "format = 2"),
+            ("publisher = \"A publisher\"", ""),
+            ("title = \"Disks\"", "titel = \"Disks\""),
+            ("id = \"disks\"", "id = 5"),
+            (", value = \"7,666 /s\", also", ", also"),
+            (
+                "is = \"users\", levels = \"10..20/10\", order = \"rising\"",
+                "is = \"users\", order = \"rise\"",
+            ),
+            ("columns = [\"users\"]", "columns = []"),
+            ("figures = [{ id = \"users\", is = \"users\", value = \"100\" }]", "figures = []"),
+            ("says = [\"disks.reads > 1 /s\"", "says = [1"),
+            ("paced = true", "paced = \"yes\""),
+            ("kind = \"misprint\"", "kind = \"misprints\""),
+        ] {
+            assert!(EVERY_KEY.contains(piece), "{piece}");
+            let text = EVERY_KEY.replacen(piece, replacement, 1);
+            assert!(!faults(&text).is_empty(), "{replacement}");
+            assert!(PublishedReport::parse("my.toml", &text).is_err(), "{replacement}");
+        }
+    }
+
+    #[test]
+    fn the_published_schema_is_the_one_of_this_program() {
+        is_published("published.schema.json", published_schema());
+    }
+
     #[test]
     fn mistakes_have_a_message_and_a_hint() {
         let problems = [
@@ -435,7 +507,7 @@ mod tests {
         `report.published` is not valid: expected a date, found `9.9.96` (write `"1996-09-09"`, `"1996-09"` or `"1996"`)
         unknown key `placed` in `table`: not a key of a published report (did you mean `paced`?)
         `table.columns` is not valid: `by` names `client`, which is not a column
-        `table.rows` is not valid: rows 1 and 2 have the same key `10` (name the columns that tell rows apart in `key`; for what was measured twice add one, such as `run`)
+        `table.rows` is not valid: rows 1 and 2 have the same key `10` (name in `key` the columns that distinguish rows; for repeated measurements add one, such as `run`)
         `table.repeats` is not valid: there is no record or table `wed` (did you mean `web`?)
         `record.repeats` is not valid: `summary` has no column `reads`
         `table.columns.unit` is not valid: expected a unit, found `/sec`

@@ -164,9 +164,16 @@ impl PublishedQuantity {
         }
     }
 
-    /// Returns whether its values can be below zero: a `figure` or a `score` may be anything.
-    pub(crate) fn can_be_negative(self) -> bool {
-        matches!(self, PublishedQuantity::Of(QuantityForm::Figure | QuantityForm::Score))
+    /// Returns whether values of this dimension can be below zero: a `score` may be anything, and a `figure` a difference, a
+    /// time relative to another or a loss, but no clock and no amount of data.
+    pub(crate) fn can_be_negative(self, dimension: &Dimension) -> bool {
+        match self {
+            PublishedQuantity::Of(QuantityForm::Score) => true,
+            PublishedQuantity::Of(QuantityForm::Figure) => {
+                matches!(dimension, Dimension::Plain | Dimension::Time | Dimension::Money(_))
+            }
+            _ => false,
+        }
     }
 
     /// Returns whether its values are whole numbers.

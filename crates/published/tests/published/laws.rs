@@ -302,9 +302,12 @@ fn negative_figures_are_findings() {
     let clean = record(
         r#"{ id = "queue", is = "in-progress", value = "3" },
         { id = "errors", is = "errors", value = "1" },
-        { id = "change", is = "figure", value = "-3 %" },"#,
+        { id = "change", is = "figure", value = "-3 %" },
+        { id = "clock", is = "figure", value = "266 MHz" },
+        { id = "unit", name = "Unit of the file system", is = "figure", value = "4096 B" },"#,
     );
-    check("negative", &clean, &[("\"3\"", "\"-3\""), ("\"1\"", "\"−1\"")]);
+    let changes = [("\"3\"", "\"-3\""), ("\"1\"", "\"−1\""), ("266", "-266"), ("4096", "-4096")];
+    check("negative", &clean, &changes);
 }
 
 #[test]

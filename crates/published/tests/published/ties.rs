@@ -96,15 +96,10 @@ const APPLE: &[Tie] = &[
     from(2, of("netbench-configurations", "system processor", Free)),
     of("netbench-configurations", "disks disk-size fast-ethernet software tester", Free),
     of("processors", "place", Free),
-    of(
-        "webstone-1-testbed",
-        "logging dns processes-per-user transmit-queue receive-pool transmit-fifo",
-        Free,
-    ),
+    of("webstone-1-testbed", "transmit-fifo", Free),
     of("webstone-1-testbed", "processes-min", Above(3.0)),
     of("webstone-1-testbed", "processes-max", Below(0.75)),
-    of("webstone-2-testbed", "logging dns processes idle-timeout processes-per-user", Free),
-    of("webstone-2-testbed", "transmit-queue receive-pool transmit-fifo", Free),
+    of("webstone-2-testbed", "processes idle-timeout transmit-fifo", Free),
     of("categories", "category", Free),
 ];
 
@@ -138,9 +133,9 @@ const IBM_330: &[Tie] = &[
         ),
     ),
     from(1, of("competition-single", "users users-maildb notesmark notesmark-maildb", Beyond(0.0015))),
-    of("notes-testbed", "array controller adapters adapter segments network hubs", Free),
+    of("notes-testbed", "array controller adapters adapter segments network hubs competition-server", Free),
     of("notes-testbed", "drives", Broken),
-    of("machine", "processors-max cd-rom buses bus leds video-memory", Free),
+    of("machine", "processors-max cd-rom buses bus leds video-memory adapters domino", Free),
     of("machine", "memory-standard", Above(7.0)),
     of("machine", "memory-pentium-ii", Below(0.0)),
     of("units", "gigabyte", Broken),
@@ -157,6 +152,7 @@ const IBM_330: &[Tie] = &[
     ),
     of("webbench", "think delay threads receive-buffer keep-alive page-min page-max directories", Free),
     of("netbench", "hubs", Digits),
+    of("netbench", "other-versions", Free),
     of(
         "netbench",
         "client client-memory client-l2 client-adapter client-dos client-requester client-lsl",
@@ -203,7 +199,7 @@ const IBM_365: &[Tie] = &[
     of("server", "vendor service-pack fixes file-system network offload flow-control coalescing", Free),
     of("server", "domain-controller", Free),
     of("server", "mail-server", Digits),
-    of("machine", "memory-standard memory-kind expansion", Free),
+    of("machine", "memory-standard memory-kind expansion chipset", Free),
     of("machine", "memory-max", Below(0.875)),
     of("machine", "disks-internal", Below(0.0)),
     of("machine", "l3-small", Above(1.0)),
@@ -253,6 +249,7 @@ const NOVELL: &[Tie] = &[
 /// Procedures: statements about one machine, printed once, and about both, printed twice.
 const PROLIANT: &[Tie] = &[
     of("issue", "date", Published),
+    of("issue", "download", Free),
     of("proliant-8000", "processor clock architecture controller-cache", Free),
     of("proliant-7000", "architecture controller", Free),
     of("cache-8000", "use", Free),

@@ -2,7 +2,8 @@
 //!
 //! Layout, all numbers of variable length: version; number of kinds, and for each the histogram of
 //! the response times of its successful operations; number of failure histograms, and for each
-//! kind, outcome and histogram, in that order; number of spreads of measures, and the histogram of each; number of kinds of pauses, and the histogram of each. Each
+//! kind, outcome and histogram, in that order; number of spreads of measures, and the histogram of each; number of kinds of pauses, and the histogram of each;
+//! number of kinds of notices, and the histogram of each. Each
 //! histogram stands behind its length.
 
 use std::collections::BTreeMap;
@@ -15,12 +16,17 @@ use super::number::{ByteReader, put, put_histogram};
 use crate::rows::RecordKey;
 
 /// The current version; any change of the layout raises it.
-const VERSION: u64 = 3;
+const VERSION: u64 = 4;
 
 /// Writes all fields without a column of their own; equal records give equal bytes.
 pub(crate) fn encode_detail(detail: &Detail) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(4096);
-    let into = &mut bytes;
+    put_detail(detail, &mut bytes);
+    bytes
+}
+
+/// Appends them, with their version.
+pub(super) fn put_detail(detail: &Detail, into: &mut Vec<u8>) {
     put(VERSION, into);
     put(detail.response.len() as u64, into);
     detail.response.iter().for_each(|histogram| put_histogram(histogram, into));
@@ -34,13 +40,27 @@ pub(crate) fn encode_detail(detail: &Detail) -> Vec<u8> {
     detail.spreads.iter().for_each(|histogram| put_histogram(histogram, into));
     put(detail.pauses.len() as u64, into);
     detail.pauses.iter().for_each(|histogram| put_histogram(histogram, into));
-    bytes
+    put(detail.notices.len() as u64, into);
+    detail.notices.iter().for_each(|histogram| put_histogram(histogram, into));
 }
 
 /// Reads a record back. Any bytes are safe to pass.
 pub(crate) fn decode_detail(key: &RecordKey, bytes: &[u8]) -> Result<DetailRecord, CodecError> {
     let mut from = ByteReader::new(bytes, VERSION)?;
-    let response = histograms(&mut from)?;
+    let detail = read_fields(&mut from)?;
+    from.finish()?;
+    let RecordKey { load_point, agent, phase, start, end } = *key;
+    Ok(DetailRecord { load_point, agent, phase, start, end, detail })
+}
+
+/// Reads what [`put_detail`] appends.
+pub(super) fn read_detail(from: &mut ByteReader) -> Result<Detail, CodecError> {
+    from.version(VERSION)?;
+    read_fields(from)
+}
+
+fn read_fields(from: &mut ByteReader) -> Result<Detail, CodecError> {
+    let response = histograms(from)?;
     let mut failed = BTreeMap::new();
     for _ in 0..from.count()? {
         let (kind, outcome) = (from.u16()?, from.outcome()?);
@@ -50,16 +70,10 @@ pub(crate) fn decode_detail(key: &RecordKey, bytes: &[u8]) -> Result<DetailRecor
         }
         failed.insert(key, from.histogram()?);
     }
-    let (spreads, pauses) = (histograms(&mut from)?, histograms(&mut from)?);
-    from.finish()?;
-    Ok(DetailRecord {
-        load_point: key.load_point,
-        agent: key.agent,
-        phase: key.phase,
-        start: key.start,
-        end: key.end,
-        detail: Detail { response, failed, spreads, pauses },
-    })
+    let spreads = histograms(from)?;
+    let pauses = histograms(from)?;
+    let notices = histograms(from)?;
+    Ok(Detail { response, failed, spreads, pauses, notices })
 }
 
 fn histograms(from: &mut ByteReader) -> Result<Vec<Histogram>, CodecError> {

@@ -4,7 +4,8 @@
 //! declaration; number of kinds, and for each the moments of the response times of its successful operations, the
 //! number of its measures and the moments of each, the number of its failures, and for each outcome and n, number of its protocol codes, and for each outcome, code
 //! and n, and the n of codes without room; number of
-//! unit kinds, and for each ok and failed; number of kinds of pauses, and the moments of each; histograms of response time, service time and lateness, each behind its
+//! unit kinds, and for each ok and failed; number of kinds of pauses, and the moments of each; number of kinds of notices, and for each those awaited at the start, begun, of these in the steady phase,
+//! the moments of those that came, lost, awaited at the end; moments of the operations of clients; histograms of response time, service time and lateness, each behind its
 //! length; threads, CPU time, run-queue time; 0, or 1 and the SUT's CPU and throttled time.
 //!
 //! A moment is n, and if that is not zero: the smallest value a, and unless all values are a: the
@@ -15,7 +16,9 @@
 
 use std::collections::BTreeMap;
 
-use model::{CODES_MAX, FailureCodes, Flow, Health, IntervalRecord, KindTotals, SutUse, UnitTotals};
+use model::{
+    CODES_MAX, FailureCodes, Flow, Health, IntervalRecord, KindTotals, NoticeTotals, SutUse, UnitTotals,
+};
 use stats::Moments;
 use units::Nanos;
 
@@ -24,12 +27,17 @@ use super::number::{ByteReader, put, put_histogram};
 use crate::rows::RecordKey;
 
 /// The version; any change of the layout raises it.
-const VERSION: u64 = 5;
+const VERSION: u64 = 6;
 
 /// Writes all fields without a column of their own; equal records give equal bytes.
 pub(crate) fn encode_interval(record: &IntervalRecord) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(2048);
-    let into = &mut bytes;
+    put_interval(record, &mut bytes);
+    bytes
+}
+
+/// Appends them, with their version.
+pub(super) fn put_interval(record: &IntervalRecord, into: &mut Vec<u8>) {
     put(VERSION, into);
     put_flow(&record.flow, into);
     put(record.kinds.len() as u64, into);
@@ -41,12 +49,14 @@ pub(crate) fn encode_interval(record: &IntervalRecord) -> Vec<u8> {
     }
     put(record.pauses.len() as u64, into);
     record.pauses.iter().for_each(|pause| put_moments(pause, 0, into));
+    put(record.notices.len() as u64, into);
+    record.notices.iter().for_each(|notice| put_notice(notice, into));
+    put_moments(&record.clients, 0, into);
     for histogram in [&record.response, &record.service, &record.lateness] {
         put_histogram(histogram, into);
     }
     put_health(&record.health, into);
     put_sut(record.sut.as_ref(), into);
-    bytes
 }
 
 /// Reads a record back. Any bytes are safe to pass.
@@ -56,7 +66,23 @@ pub(crate) fn decode_interval(
     bytes: &[u8],
 ) -> Result<IntervalRecord, CodecError> {
     let mut from = ByteReader::new(bytes, VERSION)?;
-    let record = IntervalRecord {
+    let record = read_fields(key, index, &mut from)?;
+    from.finish()?;
+    Ok(record)
+}
+
+/// Reads what [`put_interval`] appends.
+pub(super) fn read_interval(
+    key: &RecordKey,
+    index: u32,
+    from: &mut ByteReader,
+) -> Result<IntervalRecord, CodecError> {
+    from.version(VERSION)?;
+    read_fields(key, index, from)
+}
+
+fn read_fields(key: &RecordKey, index: u32, from: &mut ByteReader) -> Result<IntervalRecord, CodecError> {
+    Ok(IntervalRecord {
         load_point: key.load_point,
         agent: key.agent,
         thread: None,
@@ -64,19 +90,19 @@ pub(crate) fn decode_interval(
         phase: key.phase,
         start: key.start,
         end: key.end,
-        flow: flow(&mut from)?,
-        kinds: list(&mut from, kind)?,
-        units: list(&mut from, |from| Ok(UnitTotals { ok: from.u64()?, failed: from.u64()? }))?,
-        pauses: list(&mut from, |from| moments(0, from))?,
+        flow: flow(from)?,
+        kinds: list(from, kind)?,
+        units: list(from, |from| Ok(UnitTotals { ok: from.u64()?, failed: from.u64()? }))?,
+        pauses: list(from, |from| moments(0, from))?,
+        notices: list(from, notice)?,
+        clients: moments(0, from)?,
         response: from.histogram()?,
         service: from.histogram()?,
         lateness: from.histogram()?,
         health: Health { threads: from.u32()?, cpu: Nanos(from.u64()?), run_queue: Nanos(from.u64()?) },
-        sut: sut(&mut from)?,
+        sut: sut(from)?,
         detail: None,
-    };
-    from.finish()?;
-    Ok(record)
+    })
 }
 
 fn list<T>(
@@ -242,6 +268,28 @@ fn unfolded(position: u128, origin: u64) -> Result<u64, CodecError> {
     let distance = u64::try_from(position.div_ceil(2)).map_err(|_| CodecError::TooLarge)?;
     let number = if position % 2 == 1 { origin.checked_sub(distance) } else { origin.checked_add(distance) };
     number.ok_or(CodecError::TooLarge)
+}
+
+fn put_notice(notice: &NoticeTotals, into: &mut Vec<u8>) {
+    put(notice.awaited_at_start, into);
+    put(notice.begun, into);
+    put(notice.begun_in_steady, into);
+    put_moments(&notice.ended, notice.begun, into);
+    put(notice.lost, into);
+    put(notice.awaited_at_end, into);
+}
+
+fn notice(from: &mut ByteReader) -> Result<NoticeTotals, CodecError> {
+    let awaited_at_start = from.u64()?;
+    let begun = from.u64()?;
+    Ok(NoticeTotals {
+        awaited_at_start,
+        begun,
+        begun_in_steady: from.u64()?,
+        ended: moments(begun, from)?,
+        lost: from.u64()?,
+        awaited_at_end: from.u64()?,
+    })
 }
 
 fn put_health(health: &Health, into: &mut Vec<u8>) {

@@ -7,6 +7,7 @@ mod number;
 mod resource;
 #[cfg(test)]
 mod tests;
+pub mod wire;
 
 pub(crate) use detail::{decode_detail, encode_detail};
 pub(crate) use interval::{decode_interval, encode_interval};

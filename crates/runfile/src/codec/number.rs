@@ -23,21 +23,36 @@ pub(crate) fn put_histogram(histogram: &Histogram, into: &mut Vec<u8>) {
 }
 
 /// A reader of numbers from untrusted bytes.
-pub(crate) struct ByteReader<'a>(&'a [u8]);
+pub(crate) struct ByteReader<'a> {
+    left: &'a [u8],
+    /// The memory that further histograms may take, in bytes.
+    memory_left: usize,
+}
 
 impl<'a> ByteReader<'a> {
     /// Begins at the first byte and checks that the record is of a version.
     pub(crate) fn new(bytes: &'a [u8], version: u64) -> Result<ByteReader<'a>, CodecError> {
-        let mut source = ByteReader(bytes);
-        let found = source.u64()?;
-        if found == version { Ok(source) } else { Err(CodecError::Version { found, expected: version }) }
+        let mut source = ByteReader { left: bytes, memory_left: usize::MAX };
+        source.version(version)?;
+        Ok(source)
+    }
+
+    /// Limits the memory of all histograms together: a few bytes can claim one that takes a quarter of a megabyte.
+    pub(crate) fn with_memory(self, bytes_max: usize) -> ByteReader<'a> {
+        ByteReader { memory_left: bytes_max, ..self }
+    }
+
+    /// Reads the version of a part and checks that it is the one expected.
+    pub(crate) fn version(&mut self, expected: u64) -> Result<(), CodecError> {
+        let found = self.u64()?;
+        if found == expected { Ok(()) } else { Err(CodecError::Version { found, expected }) }
     }
 
     pub(crate) fn u128(&mut self) -> Result<u128, CodecError> {
         let mut value = 0u128;
         for shift in (0..128).step_by(7) {
-            let (&byte, rest) = self.0.split_first().ok_or(CodecError::Truncated)?;
-            self.0 = rest;
+            let (&byte, rest) = self.left.split_first().ok_or(CodecError::Truncated)?;
+            self.left = rest;
             let bits = u128::from(byte & 0x7f);
             if (bits << shift) >> shift != bits {
                 return Err(CodecError::TooLarge);
@@ -73,18 +88,20 @@ impl<'a> ByteReader<'a> {
     /// left.
     pub(crate) fn count(&mut self) -> Result<usize, CodecError> {
         let count = usize::try_from(self.u64()?).map_err(|_| CodecError::TooLarge)?;
-        if self.0.len() < count { Err(CodecError::Truncated) } else { Ok(count) }
+        if self.left.len() < count { Err(CodecError::Truncated) } else { Ok(count) }
     }
 
     pub(crate) fn histogram(&mut self) -> Result<Histogram, CodecError> {
         let length = self.count()?;
-        let (bytes, rest) = self.0.split_at_checked(length).ok_or(CodecError::Truncated)?;
-        self.0 = rest;
-        Ok(Histogram::from_bytes(bytes)?)
+        let (bytes, rest) = self.left.split_at_checked(length).ok_or(CodecError::Truncated)?;
+        self.left = rest;
+        let histogram = Histogram::from_bytes(bytes)?;
+        self.memory_left = self.memory_left.checked_sub(histogram.memory()).ok_or(CodecError::TooLarge)?;
+        Ok(histogram)
     }
 
     /// Checks that no bytes are left.
     pub(crate) fn finish(self) -> Result<(), CodecError> {
-        if self.0.is_empty() { Ok(()) } else { Err(CodecError::Trailing(self.0.len())) }
+        if self.left.is_empty() { Ok(()) } else { Err(CodecError::Trailing(self.left.len())) }
     }
 }

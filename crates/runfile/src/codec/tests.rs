@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use model::{
-    Detail, DetailRecord, FailureCodes, Flow, Health, IntervalRecord, KindTotals, Outcome, Phase, SutUse,
-    UnitTotals,
+    Detail, DetailRecord, FailureCodes, Flow, Health, IntervalRecord, KindTotals, NoticeTotals, Outcome,
+    Phase, SutUse, UnitTotals,
 };
 use proptest::prelude::*;
 use stats::{Histogram, Moments};
@@ -82,43 +82,64 @@ fn flow() -> impl Strategy<Value = Flow> {
     )
 }
 
+fn notice() -> impl Strategy<Value = NoticeTotals> {
+    (any::<[u64; 5]>(), moments()).prop_map(|(counts, ended)| {
+        let [awaited_at_start, begun, begun_in_steady, lost, awaited_at_end] = counts;
+        NoticeTotals { awaited_at_start, begun, begun_in_steady, ended, lost, awaited_at_end }
+    })
+}
+
 fn interval() -> impl Strategy<Value = IntervalRecord> {
     let units = prop::collection::vec(any::<(u64, u64)>(), 0..3);
-    let lists = (prop::collection::vec(kind(), 0..3), units, prop::collection::vec(moments(), 0..3));
+    let pauses = prop::collection::vec(moments(), 0..3);
+    let notices = prop::collection::vec(notice(), 0..3);
+    let lists = (prop::collection::vec(kind(), 0..3), units, pauses, notices, moments());
     let histograms = (histogram(), histogram(), histogram());
     let health = (any::<u32>(), any::<u64>(), any::<u64>());
     let sut = prop::option::of(any::<(u64, u64)>());
     let parts = (any::<u32>(), flow(), lists, histograms, health, sut);
-    parts.prop_map(|(index, flow, (kinds, units, pauses), (response, service, lateness), health, sut)| {
-        let (threads, cpu, run_queue) = (health.0, Nanos(health.1), Nanos(health.2));
-        IntervalRecord {
-            load_point: KEY.load_point,
-            agent: KEY.agent,
-            thread: None,
+    parts.prop_map(
+        |(
             index,
-            phase: KEY.phase,
-            start: KEY.start,
-            end: KEY.end,
             flow,
-            kinds,
-            units: units.into_iter().map(|(ok, failed)| UnitTotals { ok, failed }).collect(),
-            pauses,
-            response,
-            service,
-            lateness,
-            health: Health { threads, cpu, run_queue },
-            sut: sut.map(|(cpu, throttled)| SutUse { cpu: Nanos(cpu), throttled: Nanos(throttled) }),
-            detail: None,
-        }
-    })
+            (kinds, units, pauses, notices, clients),
+            (response, service, lateness),
+            health,
+            sut,
+        )| {
+            let (threads, cpu, run_queue) = (health.0, Nanos(health.1), Nanos(health.2));
+            IntervalRecord {
+                load_point: KEY.load_point,
+                agent: KEY.agent,
+                thread: None,
+                index,
+                phase: KEY.phase,
+                start: KEY.start,
+                end: KEY.end,
+                flow,
+                kinds,
+                units: units.into_iter().map(|(ok, failed)| UnitTotals { ok, failed }).collect(),
+                pauses,
+                notices,
+                clients,
+                response,
+                service,
+                lateness,
+                health: Health { threads, cpu, run_queue },
+                sut: sut.map(|(cpu, throttled)| SutUse { cpu: Nanos(cpu), throttled: Nanos(throttled) }),
+                detail: None,
+            }
+        },
+    )
 }
 
 fn detail() -> impl Strategy<Value = DetailRecord> {
     let failed = prop::collection::btree_map((any::<u16>(), outcome()), histogram(), 0..3);
     let histograms = || prop::collection::vec(histogram(), 0..3);
-    (histograms(), failed, histograms(), histograms()).prop_map(|(response, failed, spreads, pauses)| {
+    let parts = (histograms(), failed, histograms(), histograms(), histograms());
+    parts.prop_map(|(response, failed, spreads, pauses, notices)| {
         let RecordKey { load_point, agent, phase, start, end } = KEY;
-        let detail = Detail { response, failed, spreads, pauses };
+        let detail = Detail { response, failed, spreads, pauses, notices };
         DetailRecord { load_point, agent, phase, start, end, detail }
     })
 }
@@ -139,12 +160,25 @@ proptest! {
     }
 
     #[test]
+    fn records_come_back_from_the_wire_unchanged(
+        record in interval(),
+        detail in prop::option::of(detail()),
+        thread: Option<u32>,
+        cut in any::<prop::sample::Index>(),
+    ) {
+        let record = IntervalRecord { thread, detail: detail.map(|detail| detail.detail), ..record };
+        let bytes = wire::encode(&record);
+        prop_assert!(wire::decode(&bytes[..cut.index(bytes.len())]).is_err());
+        prop_assert_eq!(wire::decode(&bytes), Ok(record));
+    }
+
+    #[test]
     fn any_bytes_are_refused_or_read(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
-        let versioned = [&[2], bytes.as_slice()].concat();
-        for bytes in [&bytes, &versioned] {
-            let _ = decode_interval(&KEY, 0, bytes);
-            let _ = decode_detail(&KEY, bytes);
-        }
+        let _ = decode_interval(&KEY, 0, &[&[6], bytes.as_slice()].concat());
+        let _ = decode_detail(&KEY, &[&[4], bytes.as_slice()].concat());
+        let of_any_second = [1, 0, 0, 0, 0, 2, 0, 1, 6];
+        let _ = wire::decode(&[&of_any_second, bytes.as_slice()].concat());
+        let _ = wire::decode(&bytes);
     }
 
     /// A truncated record is never accepted, nor is one with trailing bytes.
@@ -169,14 +203,14 @@ fn moments_are_stored_as_distances_from_the_smallest() {
     let bytes = encode_interval(&record);
     // Version, 16 numbers of the flow and one of no waits for users, one kind.
     let waits = [1];
-    assert_eq!(bytes[..19], [&[5], [0; 12].as_slice(), &waits, &[0; 4], &[1]].concat());
+    assert_eq!(bytes[..19], [&[6], [0; 12].as_slice(), &waits, &[0; 4], &[1]].concat());
     assert_eq!(bytes[19..29], [13, 3, 3, 2, 1, 4, 4, 16, 7, 1]);
 }
 
 #[test]
 fn another_form_is_named() {
-    for found in [4, 6] {
-        let refused = Err(CodecError::Version { found, expected: 5 });
+    for found in [5, 7] {
+        let refused = Err(CodecError::Version { found, expected: 6 });
         assert_eq!(decode_interval(&KEY, 0, &[found as u8, 0, 0]), refused);
     }
 }

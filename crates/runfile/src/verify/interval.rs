@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 use blake3::Hash;
 
 use super::{VerifyFinding, unreadable};
-use crate::chain::link;
 use crate::rows::{FIGURES, IntervalRow, figures};
 use crate::{Run, RunFileError};
 
@@ -39,7 +38,7 @@ pub(super) fn verify(run: &Run, findings: &mut Vec<VerifyFinding>) -> Chain {
 }
 
 fn verify_link(row: &IntervalRow, previous: &Hash, findings: &mut Vec<VerifyFinding>) {
-    if link(previous, &row.key, row.index, &row.record) != row.hash {
+    if row.key.link(previous, row.index, &row.record) != row.hash {
         let (load_point, agent, index) = (row.key.load_point, row.key.agent, row.index);
         findings.push(VerifyFinding::BrokenChain { load_point, agent, index });
     }

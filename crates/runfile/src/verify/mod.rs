@@ -9,7 +9,7 @@ pub use finding::VerifyFinding;
 use blake3::Hash;
 use rusqlite::OptionalExtension;
 
-use crate::chain::{header_hash, table_hash};
+use crate::chain::table_hash;
 use crate::rows::HeaderRow;
 use crate::schema::HASHED_TABLES;
 use crate::{Run, RunFileError};
@@ -36,7 +36,7 @@ impl Run {
         let as_planned = HeaderRow::of(self.header());
         let row = &self.header_row;
         let columns = |row: &HeaderRow| (row.benchmark.clone(), row.benchmark_version, row.n_modifications);
-        if header_hash(row) != self.header_hash || columns(row) != columns(&as_planned) {
+        if row.hash() != self.header_hash || columns(row) != columns(&as_planned) {
             findings.push(VerifyFinding::HeaderChanged);
         }
         if !self.plan().catalog.counts_as(&self.plan().workload.catalog()) {

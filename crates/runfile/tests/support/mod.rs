@@ -4,9 +4,9 @@ use std::f64::consts::TAU;
 use std::path::Path;
 
 use model::{
-    BenchmarkId, Connection, Detail, Ending, FactSection, Flow, Headline, Health, IntervalRecord, KindTotals,
-    Load, LoadPoint, Modification, Outcome, PLAN_FORMAT, Page, Phase, Phases, Plan, Request, Rules, SutPlan,
-    SutUse, Testbed, Think, UnitTotals, WebProtocol, WebWorkload, web_measure,
+    AgentPlan, BenchmarkId, Connection, Detail, Ending, FactSection, Flow, Headline, Health, IntervalRecord,
+    KindTotals, Load, LoadPoint, Modification, Outcome, PLAN_FORMAT, Page, Phase, Phases, Plan, Request,
+    Rules, SutPlan, SutUse, Testbed, Think, UnitTotals, WebProtocol, WebWorkload, web_measure,
 };
 use runfile::{Header, Record, Run, Writer};
 use stats::Histogram;
@@ -75,11 +75,11 @@ fn plan(n_load_points: u32) -> Plan {
             quota_reason: "the built-in default".to_owned(),
             ..SutPlan::of("built-in")
         },
-        load_cpus: vec![1],
-        load_threads: 1,
+        agents: vec![AgentPlan { cpus: vec![1], ..AgentPlan::only(1) }],
         arrival_lanes: std::num::NonZeroU16::MIN,
         source_addresses: vec!["127.0.0.2".parse().unwrap()],
         search: None,
+        refinement: None,
         limits: Vec::new(),
     }
 }
@@ -111,6 +111,8 @@ impl Synthesis {
             kinds: vec![KindTotals::new(4); FILES.len()],
             units: vec![UnitTotals { ok: 0, failed: 0 }; FILES.len()],
             pauses: Vec::new(),
+            notices: Vec::new(),
+            clients: stats::Moments::default(),
             response: Histogram::new(),
             service: Histogram::new(),
             lateness: Histogram::new(),

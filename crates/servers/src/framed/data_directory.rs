@@ -29,7 +29,7 @@ pub(crate) struct DataDirectory {
 pub enum DataDirectoryError {
     /// The directory is in memory.
     #[error(
-        "`{}` is in memory, and the data files of this server belong on a disk\n\
+        "`{}` is on tmpfs; the data files of this server must be on a disk\n\
          hint: choose a directory on a disk, such as `/var/tmp`", .0.display()
     )]
     InMemory(PathBuf),
@@ -150,7 +150,7 @@ mod tests {
         let memory = tempfile::tempdir_in("/dev/shm").unwrap();
         let error = DataDirectory::create(memory.path(), PREFIX).unwrap_err().to_string();
         assert!(
-            error.contains("is in memory") && error.contains("hint: choose a directory on a disk"),
+            error.contains("is on tmpfs") && error.contains("hint: choose a directory on a disk"),
             "{error}"
         );
         assert_eq!(names(memory.path()), [""; 0]);

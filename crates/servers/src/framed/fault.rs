@@ -134,7 +134,7 @@ impl FrameFault {
     pub(crate) const WRONG_CHECKSUM: FrameFault = FrameFault::new(
         "wrong-checksum",
         "states another checksum than that of the payload",
-        (Outcome::WrongChecksum, 0),
+        (Outcome::Inconsistent, 3),
         FrameFaultAction::WrongChecksum,
     );
 

@@ -48,8 +48,8 @@ pub enum OrderServerError {
     Directory(#[from] DataDirectoryError),
     /// The data need more room.
     #[error(
-        "the data need {} MiB in `{}`, more than nine tenths of the free space\n\
-         hint: free some space, choose another directory, or take fewer warehouses or a larger divisor",
+        "the data needs {} MiB in `{}`, more than nine tenths of the free space\n\
+         hint: free some space, choose another directory, or use fewer warehouses or a larger divisor",
         .bytes >> 20, .path.display()
     )]
     Room {

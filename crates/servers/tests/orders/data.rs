@@ -174,11 +174,11 @@ fn refused(options: OrderOptions) -> OrderServerError {
 fn servers_that_cannot_have_their_data_do_not_start() {
     let memory = tempfile::tempdir_in("/dev/shm").unwrap();
     let error = refused(options(memory.path())).to_string();
-    assert!(error.contains("is in memory"), "{error}");
+    assert!(error.contains("is on tmpfs"), "{error}");
     let parent = on_disk();
     let scale = DataScale::new(100_000, 1).unwrap();
     let error = refused(OrderOptions { scale, ..options(parent.path()) }).to_string();
-    assert!(error.starts_with("the data need 16") && error.contains("hint: free some space"), "{error}");
+    assert!(error.starts_with("the data needs 16") && error.contains("hint: free some space"), "{error}");
     let stopped = refused(options(parent.path()));
     assert!(matches!(stopped, OrderServerError::Store(StoreError::Stopped)), "{stopped:?}");
     for folder in [memory.path(), parent.path()] {

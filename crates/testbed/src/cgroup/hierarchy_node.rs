@@ -1,14 +1,13 @@
 //! A group's directory in one hierarchy.
 
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Stdio};
-use std::time::Duration;
 
 use languages::foreign_bytes;
-use observe::cgroup::{CgroupVersion, Controller, ControllerFiles, Hierarchy, members};
+use observe::cgroup::{CgroupVersion, Controller, ControllerFiles, Hierarchy};
 
 use super::{ControlGroupError, ResourceLimits, controls};
+use crate::group_removal::{kill_groups, remove_groups};
 use crate::owned_resources::{OwnedResourceEntry, make_group};
 
 /// A shell script that moves itself into the groups named by its arguments up to `--` and executes the rest.
@@ -92,8 +91,8 @@ impl HierarchyNode {
 impl Drop for HierarchyNode {
     fn drop(&mut self) {
         let directories = std::slice::from_ref(&self.files.directory);
-        kill_all(directories);
-        remove(directories);
+        kill_groups(directories);
+        remove_groups(directories);
     }
 }
 
@@ -102,49 +101,4 @@ pub(super) fn enter<'a>(directories: impl Iterator<Item = &'a Path>, program: &P
     let mut command = Command::new("sh");
     command.args(["-c", ENTER, "sh"]).args(directories).arg("--").arg(program);
     command
-}
-
-/// Kills every process of the groups and waits at most a second until they are empty.
-pub(crate) fn kill_all(directories: &[PathBuf]) {
-    for _ in 0..200 {
-        let pids: Vec<u32> = directories.iter().flat_map(|directory| members(directory)).collect();
-        if pids.is_empty() {
-            return;
-        }
-        for pid in pids.into_iter().filter_map(|pid| rustix::process::Pid::from_raw(pid.cast_signed())) {
-            // The process may already be gone.
-            let _ = rustix::process::kill_process(pid, rustix::process::Signal::KILL);
-        }
-        std::thread::sleep(Duration::from_millis(5));
-    }
-}
-
-/// Removes empty groups.
-pub(crate) fn remove(directories: &[PathBuf]) {
-    for directory in directories {
-        // The kernel releases a group shortly after its last process.
-        for _ in 0..200 {
-            match fs::remove_dir(directory) {
-                Err(error) if error.kind() == std::io::ErrorKind::ResourceBusy => {
-                    std::thread::sleep(Duration::from_millis(5));
-                }
-                _ => break,
-            }
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn groups_without_processes_are_removed() {
-        let parent = tempfile::tempdir().unwrap();
-        let groups = ["one", "two"].map(|name| parent.path().join(name));
-        groups.iter().for_each(|group| fs::create_dir(group).unwrap());
-        kill_all(&groups);
-        remove(&groups);
-        assert!(groups.iter().all(|group| !group.exists()));
-    }
 }

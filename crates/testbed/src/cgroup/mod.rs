@@ -21,11 +21,11 @@ use observe::cgroup::{
     CgroupVersion, Controller, ControllerFiles, CpuAccount, Hierarchy, MemoryUse, PREFIX, hierarchies,
 };
 
-pub(crate) use hierarchy_node::{kill_all as kill_groups, remove as remove_groups};
 pub(crate) use limits::memory_text;
 pub use limits::{DiskLimits, ResourceLimits};
 
-use hierarchy_node::{HierarchyNode, enter, kill_all};
+use crate::group_removal::kill_groups;
+use hierarchy_node::{HierarchyNode, enter};
 use quota::Quota;
 
 /// The reason why there is no control group.
@@ -172,7 +172,7 @@ impl ControlGroup {
     /// Kills every process in the group and waits at most a second until it is empty.
     pub(crate) fn kill(&self) {
         let directories: Vec<PathBuf> = self.nodes.iter().map(|node| node.files.directory.clone()).collect();
-        kill_all(&directories);
+        kill_groups(&directories);
     }
 
     fn version(&self) -> CgroupVersion {

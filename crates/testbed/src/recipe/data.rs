@@ -1,29 +1,23 @@
 //! The data of a server, and the programs that make them.
 
 use languages::names;
-use schemars::JsonSchema;
 
 /// The data that a server keeps.
-#[derive(Debug, Clone, PartialEq, Eq, JsonSchema)]
-#[schemars(rename_all = "kebab-case", deny_unknown_fields)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DataRecipe {
     /// Their directory, which is `{data}`, below a folder that is made for the run on disk. It belongs to the server's
     /// account alone.
-    #[schemars(length(min = 1))]
     pub directory: String,
 }
 
 /// A command that runs to its end, under the account of the server.
-#[derive(Debug, Clone, PartialEq, Eq, JsonSchema)]
-#[schemars(rename_all = "kebab-case", deny_unknown_fields)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StepRecipe {
     /// The time at which it runs.
     pub when: StepTime,
     /// The program and its arguments, with placeholders.
-    #[schemars(length(min = 1))]
     pub run: Vec<String>,
     /// Its standard input, with placeholders.
-    #[schemars(default)]
     pub input: String,
 }
 
@@ -41,8 +35,8 @@ impl StepRecipe {
 
 names! {
     /// The time at which a step runs.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq, JsonSchema)]
-    pub enum StepTime {
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum StepTime without serde {
         /// Before the first start, unless the data come from a copy that an earlier run kept; afterwards they are copied if
         /// they are restored later.
         Made = "made",

@@ -2,54 +2,42 @@
 
 use std::collections::BTreeMap;
 
-use schemars::JsonSchema;
-
 use super::{ConfigRecipe, ProgramRecipe, StartRecipe};
 
 /// The setup of a server for one kind of gateway.
-#[derive(Debug, Clone, Default, PartialEq, Eq, JsonSchema)]
-#[schemars(rename_all = "kebab-case", deny_unknown_fields)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct GatewayRecipe {
     /// The value of `{gateway}` in the server's configuration.
-    #[schemars(default)]
     pub config: String,
     /// The value of `{upstream}` there: for servers that declare upstream servers in a separate place.
-    #[schemars(default)]
     pub upstream: String,
     /// Programs that run beside the server: names from `[companions]`, or of built-in companions.
-    #[schemars(default)]
     pub companions: Vec<String>,
     /// Files that must be installed besides the programs, such as modules.
-    #[schemars(default)]
     pub needs: Vec<Need>,
     /// Settings that the disclosure shows besides those of the server.
-    #[schemars(default)]
     pub settings: BTreeMap<String, String>,
 }
 
 /// A file that must be installed.
-#[derive(Debug, Clone, PartialEq, Eq, JsonSchema)]
-#[schemars(rename_all = "kebab-case", deny_unknown_fields)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Need {
     /// Its name for people.
     pub title: String,
     /// Its possible paths; the first that exists is used.
-    #[schemars(length(min = 1))]
     pub find: Vec<String>,
     /// The command that installs it.
     pub install: Option<String>,
 }
 
 /// A program that runs beside a server, on the same CPUs and under the same quota, and is accounted with it.
-#[derive(Debug, Clone, PartialEq, Eq, JsonSchema)]
-#[schemars(rename_all = "kebab-case", deny_unknown_fields)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CompanionRecipe {
     /// The name for people.
     pub title: String,
     /// Its address when it is ready: the path of a Unix socket, or an address and port.
     pub listens: String,
     /// Whether that socket is created for it and passed as its standard input, as FastCGI programs expect.
-    #[schemars(default)]
     pub inherits_socket: bool,
     /// The program.
     pub program: ProgramRecipe,

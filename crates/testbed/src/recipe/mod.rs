@@ -6,7 +6,7 @@
 //! - `accelerator`: built-in accelerators
 //! - `status`: the status page of a server
 //! - `data`: the data of a server, and the programs that make them
-//! - `parse`: text → recipe, or everything that is wrong with it; `value` reads single values
+//! - `parse`: text → recipe, or everything that is wrong with it, and the published JSON Schema; `value`: kinds of values
 //! - `placeholder`: placeholders in texts
 //! - `load`: loading by name
 
@@ -25,14 +25,14 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use languages::names;
-use model::{DatabaseProduct, GatewayKind};
-use schemars::JsonSchema;
+use model::{DatabaseProduct, Family, GatewayKind};
 
 pub use accelerator::BUILT_IN_ACCELERATORS;
 pub(crate) use companion::find as find_companion;
 pub(crate) use data::{DataRecipe, StepRecipe, StepTime};
 pub(crate) use gateway::{CompanionRecipe, GatewayRecipe, Need};
 pub use load::RecipeError;
+pub use parse::recipe_schema;
 pub(crate) use status::StatusRecipe;
 pub use variant::WebVariant;
 
@@ -60,79 +60,61 @@ pub const BENCHMARK_PROFILE: &str = "benchmark";
 /// Texts of `[start]`, of configurations and of settings may contain placeholders in braces, which are
 /// replaced when the server is started, such as `{port}`, `{root}` (directory of the file set) or
 /// `{work_dir}`; docs/recipes.md lists them all.
-#[derive(Debug, Clone, PartialEq, Eq, JsonSchema)]
-#[schemars(rename_all = "kebab-case", deny_unknown_fields)]
-#[schemars(title = "Plimsoll SUT recipe")]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Recipe {
     /// The version of this format: 2.
-    #[schemars(range(min = 2, max = 2))]
     pub format: u32,
-    /// The family of benchmarks that load this server.
-    pub family: ServerFamily,
+    /// The family of benchmarks that load this server; without it, none does.
+    pub family: Option<Family>,
     /// The name that users type.
-    #[schemars(length(min = 1))]
     pub name: String,
     /// The name for people.
-    #[schemars(length(min = 1))]
     pub title: String,
     /// The readiness check.
     pub ready: Ready,
     /// For `ready = "log"`: part of the line by which the server says that it is ready.
     pub ready_log: Option<String>,
     /// For `ready = "command"`: the command that ends with status 0 once the server is ready, with placeholders.
-    #[schemars(default)]
     pub ready_command: Vec<String>,
     /// The action between load points.
     pub reset: Reset,
     /// Whether it is stopped while another server is measured in turns with it: for servers that use memory, disks or
     /// CPUs also without load.
-    #[schemars(default)]
     pub alone: bool,
     /// Directories that the server needs below its work directory.
-    #[schemars(default)]
     pub directories: Vec<String>,
     /// Names of further ports: `imap` is the placeholder `{imap_port}`.
-    #[schemars(default)]
     pub ports: Vec<String>,
     /// Programs that always run beside the server: names from `[companions]`, or of built-in companions.
-    #[schemars(default)]
     pub beside: Vec<String>,
     /// Why only root can start the server; without it any user can.
     pub needs_root: Option<String>,
     /// Its data, if it keeps any.
     pub data: Option<DataRecipe>,
     /// Commands that make its data, prepare its start, run after each start or warm its data, in this order.
-    #[schemars(default)]
     pub steps: Vec<StepRecipe>,
     /// The program.
     pub program: ProgramRecipe,
     /// The start command.
     pub start: StartRecipe,
     /// The way to stop it.
-    #[schemars(default)]
     pub stop: StopRecipe,
     /// Its configuration file, if it needs one.
     pub config: Option<ConfigRecipe>,
     /// Other files that it reads, by name, with placeholders.
-    #[schemars(default)]
     pub files: BTreeMap<String, String>,
     /// Settings that the disclosure shows besides the configuration file.
-    #[schemars(default)]
     pub settings: BTreeMap<String, String>,
     /// Its status page.
     pub status: Option<StatusRecipe>,
     /// Other configurations, by name; `[config]` and `[settings]` are the profile `benchmark`.
-    #[schemars(default)]
     pub profiles: BTreeMap<String, ProfileRecipe>,
     /// Variants of the server: values of `{variant}`, by name. Web servers have `h1` (HTTP/1), `tls` (HTTP/1 over TLS)
     /// and `h2` (HTTP/2 over TLS), without this table only the first; recipes of other families name theirs freely.
-    #[schemars(default)]
     pub variants: BTreeMap<String, String>,
     /// Its gateways to programs that generate pages.
-    #[schemars(default)]
     pub gateways: BTreeMap<GatewayKind, GatewayRecipe>,
     /// Programs that run beside the server for a gateway, by name, in addition to the built-in ones.
-    #[schemars(default)]
     pub companions: BTreeMap<String, CompanionRecipe>,
 }
 
@@ -149,114 +131,82 @@ impl Recipe {
             "mariadbd" => Some(DatabaseProduct::MariaDb),
             _ => None,
         };
-        let is_of_family = self.family == ServerFamily::OrderEntry;
-        self.program.find.iter().find_map(product).filter(|_| is_of_family)
+        self.program.find.iter().find_map(product).filter(|_| self.is_of(Family::OrderEntry))
+    }
+
+    /// Returns whether benchmarks of a family load the server.
+    pub(crate) fn is_of(&self, family: Family) -> bool {
+        self.family == Some(family)
     }
 }
 
 /// Another configuration of the same server.
-#[derive(Debug, Clone, PartialEq, Eq, JsonSchema)]
-#[schemars(rename_all = "kebab-case", deny_unknown_fields)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ProfileRecipe {
     /// Text that replaces that of `[config]`.
     pub text: String,
     /// Settings that replace `[settings]`.
-    #[schemars(default)]
     pub settings: BTreeMap<String, String>,
     /// The status page that replaces `[status]`; without it this profile has none.
     pub status: Option<StatusRecipe>,
     /// Values of `{variant}` in this profile, if different.
-    #[schemars(default)]
     pub variants: BTreeMap<String, String>,
 }
 
 /// The program of a server, and its possible locations.
-#[derive(Debug, Clone, PartialEq, Eq, JsonSchema)]
-#[schemars(rename_all = "kebab-case", deny_unknown_fields)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ProgramRecipe {
     /// Names, which are searched on the search path, and paths; the first that exists is used.
-    #[schemars(length(min = 1))]
     pub find: Vec<String>,
     /// The command that installs it.
     pub install: Option<String>,
     /// Arguments that print its version.
-    #[schemars(default)]
     pub version: Vec<String>,
 }
 
 /// The start command of a server.
-#[derive(Debug, Clone, PartialEq, Eq, JsonSchema)]
-#[schemars(rename_all = "kebab-case", deny_unknown_fields)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StartRecipe {
     /// The program to start, with placeholders, if steps make it; otherwise the one that was found.
     pub program: Option<String>,
     /// Arguments that keep it in the foreground, where it can be supervised.
     pub arguments: Vec<String>,
     /// Additional environment variables.
-    #[schemars(default)]
     pub environment: BTreeMap<String, String>,
     /// The account under which root starts it; other users start it under their own.
     pub account: Option<String>,
     /// Whether it insists on leading a session of its own.
-    #[schemars(default)]
     pub own_session: bool,
 }
 
 /// The way to stop a server.
-#[derive(Debug, Clone, PartialEq, Eq, JsonSchema)]
-#[schemars(rename_all = "kebab-case", deny_unknown_fields)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StopRecipe {
     /// The signal that asks it to terminate.
-    #[schemars(default)]
     pub signal: StopSignal,
     /// Time limit in seconds, after which it is killed.
-    #[schemars(default = "default_stop_seconds")]
-    #[schemars(range(min = 0, max = 600))]
     pub seconds: u16,
 }
 
 impl Default for StopRecipe {
     fn default() -> StopRecipe {
-        StopRecipe { signal: StopSignal::default(), seconds: default_stop_seconds() }
+        StopRecipe { signal: StopSignal::default(), seconds: 3 }
     }
 }
 
-fn default_stop_seconds() -> u16 {
-    3
-}
-
 /// A configuration file.
-#[derive(Debug, Clone, PartialEq, Eq, JsonSchema)]
-#[schemars(rename_all = "kebab-case", deny_unknown_fields)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ConfigRecipe {
     /// Its name in the work directory.
-    #[schemars(length(min = 1))]
     pub file: String,
     /// Its text, with placeholders.
     pub text: String,
 }
 
 names! {
-    /// A family of benchmarks, by the servers that they load.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq, JsonSchema)]
-    pub enum ServerFamily {
-        /// Web servers and their accelerators.
-        Web = "web",
-        /// Database servers.
-        OrderEntry = "order-entry",
-        /// File servers.
-        File = "file",
-        /// Mail servers.
-        Mail = "mail",
-        /// Application servers.
-        App = "application",
-    }
-}
-
-names! {
     /// The readiness check of a server.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq, JsonSchema)]
-    pub enum Ready {
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum Ready without serde {
         /// It answers a GET for the smallest file of the set with status 200.
         HttpGet = "http-get",
         /// It accepts a connection.
@@ -272,8 +222,8 @@ names! {
 
 names! {
     /// The action between load points.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq, JsonSchema)]
-    pub enum Reset {
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum Reset without serde {
         /// Nothing.
         None = "none",
         /// The server is stopped and started again.
@@ -286,8 +236,8 @@ names! {
 
 names! {
     /// A signal that asks a server to terminate.
-    #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, JsonSchema)]
-    pub enum StopSignal {
+    #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+    pub enum StopSignal without serde {
         /// SIGTERM.
         #[default]
         Term = "term",

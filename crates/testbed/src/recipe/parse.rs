@@ -2,11 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use languages::reader::{TomlTable, ValueError, choice, flag, list, read_toml, text, whole_u32};
+use languages::reader::{TomlTable, ValueError, read_toml, toml_schema};
+use languages::spec::{ValueSpec, choice, choice_among, flag, text, whole_u32};
 use languages::{Diagnostics, Named};
-use model::GatewayKind;
+use model::{Family, GatewayKind};
 use observe::StatusKind;
-use toml::de::DeValue;
+use serde_json::Value;
 
 use super::companion::built_in_names;
 use super::gateway::Need;
@@ -14,8 +15,8 @@ use super::placeholder::port_placeholder;
 use super::value::{check_path_below, companion_name, format, path_below, port_name, request_path, template};
 use super::{
     BENCHMARK_PROFILE, CompanionRecipe, ConfigRecipe, DataRecipe, GatewayRecipe, ProfileRecipe,
-    ProgramRecipe, Ready, Recipe, Reset, ServerFamily, StartRecipe, StatusRecipe, StepRecipe, StepTime,
-    StopRecipe, WebVariant,
+    ProgramRecipe, Ready, Recipe, Reset, StartRecipe, StatusRecipe, StepRecipe, StepTime, StopRecipe,
+    WebVariant,
 };
 
 /// The version of the recipe format.
@@ -39,39 +40,67 @@ impl CompanionRecipe {
     }
 }
 
+/// Returns the JSON Schema (2020-12) of recipes.
+pub fn recipe_schema() -> Value {
+    toml_schema("Plimsoll SUT recipe", read_recipe)
+}
+
 /// Every key is read before the first `?`, so that all mistakes are found; `None` means that one was reported.
 fn read_recipe(mut top: TomlTable) -> Option<Recipe> {
-    let format = top.required("format", format(FORMAT));
-    let family = top.required("family", choice);
-    let name = top.required("name", text);
-    let title = top.required("title", text);
-    let ready = top.required("ready", choice);
-    let ready_log = top.optional("ready-log", text);
-    let ready_command = top.optional_items("ready-command", template).unwrap_or_default();
-    let reset = top.required("reset", choice);
-    let alone = top.optional("alone", flag).unwrap_or_default();
-    let ports = top.optional_items("ports", port_name).unwrap_or_default();
-    let needs_root = top.optional("needs-root", text);
-    let data = top.optional_table("data").and_then(read_data);
-    let steps: Vec<StepRecipe> =
-        top.optional_tables("steps").into_iter().flatten().filter_map(read_step).collect();
-    let directories = top.optional_items("directories", path_below);
-    let program = top.required_table("program").and_then(|table| read_program(table, text));
-    let start = top.required_table("start").and_then(read_start);
-    let stop = top.optional_table("stop").map(read_stop);
-    let config = top.optional_table("config").and_then(read_config);
-    let files = top.optional_table("files").map(read_files);
-    let settings = read_templates(&mut top, "settings");
-    let status = top.optional_table("status").and_then(read_status);
-    let profiles = top.optional_table("profiles").map(|table| read_profiles(table, family));
-    let variants = top.optional_table("variants").map(|table| read_own_variants(table, family));
+    top.describe("Recipe", "A recipe to run one server as a system under test.");
+    let format = top.required("format", "The version of this format: 2.", format(FORMAT));
+    let about = "The family of benchmarks that load this server; without it, none does.";
+    let family = top.optional("family", about, started_family());
+    let name = top.required("name", "The name that users type.", text().rule("minLength", 1));
+    let title = top.required("title", "The name for people.", text().rule("minLength", 1));
+    let ready = top.required("ready", "The readiness check.", choice());
+    let about = "For `ready = \"log\"`: part of the line by which the server says that it is ready.";
+    let ready_log = top.optional("ready-log", about, text());
+    let about = "For `ready = \"command\"`: the command that ends with status 0 once the server is ready, with \
+                 placeholders.";
+    let ready_command = top.optional_items("ready-command", about, template()).unwrap_or_default();
+    let reset = top.required("reset", "The action between load points.", choice());
+    let about = "Whether it is stopped while another server is measured in turns with it: for servers that use memory, \
+                 disks or CPUs also without load. If absent: `false`.";
+    let alone = top.optional("alone", about, flag()).unwrap_or_default();
+    let about = "Names of further ports: `imap` is the placeholder `{imap_port}`.";
+    let ports = top.optional_items("ports", about, port_name()).unwrap_or_default();
+    let about = "Why only root can start the server; without it any user can.";
+    let needs_root = top.optional("needs-root", about, text());
+    let data = top.optional_table("data", "Its data, if it keeps any.").and_then(read_data);
+    let about = "Commands that make its data, prepare its start, run after each start or warm its data, in this order.";
+    let steps = top.optional_tables("steps", about);
+    let steps: Vec<StepRecipe> = steps.into_iter().flatten().filter_map(read_step).collect();
+    let about = "Directories that the server needs below its work directory.";
+    let directories = top.optional_items("directories", about, path_below());
+    let program = top.required_table("program", "The program.").and_then(|table| read_program(table, text()));
+    let start = top.required_table("start", "The start command.").and_then(read_start);
+    let stop = top.optional_table("stop", "The way to stop it.").map(read_stop);
+    let config =
+        top.optional_table("config", "Its configuration file, if it needs one.").and_then(read_config);
+    let about = "Other files that it reads, by name, with placeholders.";
+    let files = top.optional_table("files", about).map(read_files);
+    let settings =
+        read_settings(&mut top, "Settings that the disclosure shows besides the configuration file.");
+    let status = top.optional_table("status", "Its status page.").and_then(read_status);
+    let about = "Other configurations, by name; `[config]` and `[settings]` are the profile `benchmark`.";
+    let profiles = top.optional_table("profiles", about).map(|table| read_profiles(table, family));
+    let about = "Variants of the server: values of `{variant}`, by name. Web servers have `h1` (HTTP/1), `tls` (HTTP/1 \
+                 over TLS) and `h2` (HTTP/2 over TLS), without this table only the first; recipes of other families \
+                 name theirs freely.";
+    let variants = top.optional_table("variants", about).map(|table| read_own_variants(table, family));
     refuse_transports(&mut top);
-    let companions = top.optional_table("companions");
+    let about =
+        "Programs that run beside the server for a gateway, by name, in addition to the built-in ones.";
+    let companions = top.optional_table("companions", about);
     let own_names = companions.iter().flat_map(TomlTable::keys);
-    let known: Vec<&str> = own_names.chain(built_in_names()).collect();
+    let known: Vec<String> = own_names.chain(built_in_names()).map(str::to_owned).collect();
     let companions = companions.map(read_companions);
-    let beside = top.optional_items("beside", companion_name(&known)).unwrap_or_default();
-    let gateways = top.optional_table("gateways").map(|table| read_gateways(table, &known));
+    let about =
+        "Programs that always run beside the server: names from `[companions]`, or of built-in companions.";
+    let beside = top.optional_items("beside", about, companion_name(known.clone())).unwrap_or_default();
+    let gateways = top.optional_table("gateways", "Its gateways to programs that generate pages.");
+    let gateways = gateways.map(|table| read_gateways(table, &known));
     check_readiness(&top, ready, ready_log.is_some(), !ready_command.is_empty());
     check_data(&top, reset, data.is_some(), &steps);
     if alone && reset == Some(Reset::None) {
@@ -81,7 +110,7 @@ fn read_recipe(mut top: TomlTable) -> Option<Recipe> {
     top.report_unknown();
     let recipe = Recipe {
         format: format?,
-        family: family?,
+        family,
         name: name?,
         title: title?,
         ready: ready?,
@@ -114,40 +143,56 @@ fn read_recipe(mut top: TomlTable) -> Option<Recipe> {
     Some(recipe)
 }
 
-/// Reads a program; `candidate` reads its names and paths.
-fn read_program(
-    mut table: TomlTable,
-    candidate: impl Fn(&DeValue) -> Result<String, ValueError>,
-) -> Option<ProgramRecipe> {
-    let find = table.required("find", list(candidate));
-    let install = table.optional("install", text);
-    let version = table.optional_items("version", text).unwrap_or_default();
+/// Returns the value that is a family of which servers are started.
+fn started_family() -> ValueSpec<Family> {
+    choice_among(|family: &Family| family.is_started())
+}
+
+/// Reads a program; `candidate` is for its names and paths.
+fn read_program(mut table: TomlTable, candidate: ValueSpec<String>) -> Option<ProgramRecipe> {
+    table.describe("Program", "The program of a server, and its possible locations.");
+    let about = "Names, which are searched on the search path, and paths; the first that exists is used.";
+    let find = table.required("find", about, candidate.non_empty_list());
+    let install = table.optional("install", "The command that installs it.", text());
+    let version = table.optional_items("version", "Arguments that print its version.", text());
     table.finish();
-    Some(ProgramRecipe { find: find?, install, version })
+    Some(ProgramRecipe { find: find?, install, version: version.unwrap_or_default() })
 }
 
 fn read_start(mut table: TomlTable) -> Option<StartRecipe> {
-    let program = table.optional("program", template);
-    let arguments = table.required_items("arguments", template);
-    let environment = read_templates(&mut table, "environment");
-    let account = table.optional("account", text);
-    let own_session = table.optional("own-session", flag).unwrap_or_default();
+    table.describe("Start", "The start command of a server.");
+    let about =
+        "The program to start, with placeholders, if steps make it; otherwise the one that was found.";
+    let program = table.optional("program", about, template());
+    let about = "Arguments that keep it in the foreground, where it can be supervised.";
+    let arguments = table.required_items("arguments", about, template());
+    let environment = table.optional_table("environment", "Additional environment variables.");
+    let environment = environment.map(read_templates).unwrap_or_default();
+    let about = "The account under which root starts it; other users start it under their own.";
+    let account = table.optional("account", about, text());
+    let about = "Whether it insists on leading a session of its own; if absent: `false`.";
+    let own_session = table.optional("own-session", about, flag()).unwrap_or_default();
     table.finish();
     Some(StartRecipe { program, arguments: arguments?, environment, account, own_session })
 }
 
 fn read_data(mut table: TomlTable) -> Option<DataRecipe> {
-    let directory = table.required("directory", path_below);
+    table.describe("Data", "The data that a server keeps.");
+    let about = "Their directory, which is `{data}`, below a folder that is made for the run on disk. It belongs to the \
+                 server's account alone.";
+    let directory = table.required("directory", about, path_below());
     table.finish();
     Some(DataRecipe { directory: directory? })
 }
 
 fn read_step(mut table: TomlTable) -> Option<StepRecipe> {
-    let when = table.required("when", choice);
-    let run = table.required("run", list(template));
-    let input = table.optional("input", template).unwrap_or_default();
+    table.describe("Step", "A command that runs to its end, under the account of the server.");
+    let when = table.required("when", "The time at which it runs.", choice());
+    let about = "The program and its arguments, with placeholders.";
+    let run = table.required("run", about, template().non_empty_list());
+    let input = table.optional("input", "Its standard input, with placeholders.", template());
     table.finish();
-    Some(StepRecipe { when: when?, run: run?, input })
+    Some(StepRecipe { when: when?, run: run?, input: input.unwrap_or_default() })
 }
 
 /// Checks that a readiness check has the text or the command that it needs.
@@ -176,37 +221,52 @@ fn check_data(top: &TomlTable, reset: Option<Reset>, has_data: bool, steps: &[St
 }
 
 fn read_stop(mut table: TomlTable) -> StopRecipe {
+    table.describe("Stop", "The way to stop a server.");
     let standard = StopRecipe::default();
-    let signal = table.optional("signal", choice).unwrap_or(standard.signal);
-    let seconds = table.optional("seconds", whole_u32(0..=u32::from(u16::MAX)));
+    let signal =
+        table.optional("signal", "The signal that asks it to terminate; if absent: `term`.", choice());
+    let about = "Time limit in seconds, after which it is killed; if absent: 3.";
+    let seconds = table.optional("seconds", about, whole_u32(0..=u32::from(u16::MAX)));
     table.finish();
-    StopRecipe { signal, seconds: seconds.map_or(standard.seconds, |seconds| seconds as u16) }
+    StopRecipe {
+        signal: signal.unwrap_or(standard.signal),
+        seconds: seconds.map_or(standard.seconds, |seconds| seconds as u16),
+    }
 }
 
 fn read_config(mut table: TomlTable) -> Option<ConfigRecipe> {
-    let file = table.required("file", path_below);
-    let text = table.required("text", template);
+    table.describe("Config", "A configuration file.");
+    let file = table.required("file", "Its name in the work directory.", path_below());
+    let text = table.required("text", "Its text, with placeholders.", template());
     table.finish();
     Some(ConfigRecipe { file: file?, text: text? })
 }
 
 fn read_files(mut table: TomlTable) -> BTreeMap<String, String> {
-    let file = |name: &str, value: &DeValue| check_path_below(name).and_then(|()| template(value));
-    table.named(file).into_iter().collect()
+    let name_of = |name: &str| check_path_below(name).map(|()| name.to_owned());
+    table.named_by(name_of, &template()).into_iter().collect()
 }
 
 fn read_status(mut table: TomlTable) -> Option<StatusRecipe> {
-    let kind = table.required("kind", choice);
+    let about = "The place where a server says how busy it is, on the port that it serves: a status page, read over \
+                 plain HTTP only, or the operation `STATS` of application servers and of those of order-entry data.";
+    table.describe("Status", about);
+    let kind = table.required("kind", "The form.", choice());
     let path = match kind {
         Some(StatusKind::AppStats | StatusKind::OrderStats) => Some(None),
-        _ => table.required("path", request_path).map(Some),
+        _ => {
+            table.report_missing("path");
+            table.optional("path", "The path of a page, including a query.", request_path()).map(Some)
+        }
     };
-    let connections_per_worker = table.optional("connections-per-worker", template);
+    let about = "The maximum number of connections of one worker, if the page does not state it: a number or a \
+                 placeholder.";
+    let connections_per_worker = table.optional("connections-per-worker", about, template());
     table.finish();
     Some(StatusRecipe { kind: kind?, path: path?, connections_per_worker })
 }
 
-fn read_profiles(mut table: TomlTable, family: Option<ServerFamily>) -> BTreeMap<String, ProfileRecipe> {
+fn read_profiles(mut table: TomlTable, family: Option<Family>) -> BTreeMap<String, ProfileRecipe> {
     let mut profiles = BTreeMap::new();
     for (name, table) in table.named_tables() {
         if name == BENCHMARK_PROFILE {
@@ -218,34 +278,36 @@ fn read_profiles(mut table: TomlTable, family: Option<ServerFamily>) -> BTreeMap
     profiles
 }
 
-fn read_profile(mut table: TomlTable, family: Option<ServerFamily>) -> Option<ProfileRecipe> {
-    let text = table.required("text", template);
-    let settings = read_templates(&mut table, "settings");
-    let status = table.optional_table("status").and_then(read_status);
-    let variants =
-        table.optional_table("variants").map(|table| read_variants(table, family)).unwrap_or_default();
+fn read_profile(mut table: TomlTable, family: Option<Family>) -> Option<ProfileRecipe> {
+    table.describe("Profile", "Another configuration of the same server.");
+    let text = table.required("text", "Text that replaces that of `[config]`.", template());
+    let settings = read_settings(&mut table, "Settings that replace `[settings]`.");
+    let about = "The status page that replaces `[status]`; without it this profile has none.";
+    let status = table.optional_table("status", about).and_then(read_status);
+    let variants = table.optional_table("variants", "Values of `{variant}` in this profile, if different.");
+    let variants = variants.map(|table| read_variants(table, family)).unwrap_or_default();
     refuse_transports(&mut table);
     table.finish();
     Some(ProfileRecipe { text: text?, settings, status, variants })
 }
 
 /// Reads the variants of a server or of one of its profiles; those of a web server are the ones of web benchmarks.
-fn read_variants(mut table: TomlTable, family: Option<ServerFamily>) -> BTreeMap<String, String> {
+fn read_variants(mut table: TomlTable, family: Option<Family>) -> BTreeMap<String, String> {
     let known: Vec<&str> = WebVariant::ALL.into_iter().map(WebVariant::name).collect();
-    let variant = |name: &str, value: &DeValue| match family {
-        Some(ServerFamily::Web) if !known.contains(&name) => {
+    let name_of = |name: &str| {
+        if family == Some(Family::Web) && !known.contains(&name) {
             let error = ValueError::new("web benchmarks ask for no such variant");
-            Err(error.hint(format!("those of web servers are `{}`", known.join("`, `"))))
+            return Err(error.hint(format!("those of web servers are `{}`", known.join("`, `"))));
         }
-        _ => template(value),
+        Ok(name.to_owned())
     };
-    table.named(variant).into_iter().collect()
+    table.named_by(name_of, &template()).into_iter().collect()
 }
 
 /// Reads the variants of a server: a web server that has any has HTTP/1 without encryption, too.
-fn read_own_variants(table: TomlTable, family: Option<ServerFamily>) -> BTreeMap<String, String> {
+fn read_own_variants(table: TomlTable, family: Option<Family>) -> BTreeMap<String, String> {
     let plain = WebVariant::Http1.name();
-    if family == Some(ServerFamily::Web) && !table.is_empty() && table.value(plain).is_none() {
+    if family == Some(Family::Web) && !table.is_empty() && table.value(plain).is_none() {
         table.reject_all(ValueError::new(format!("expected `{plain}` beside the other variants")));
     }
     read_variants(table, family)
@@ -253,41 +315,51 @@ fn read_own_variants(table: TomlTable, family: Option<ServerFamily>) -> BTreeMap
 
 /// Refuses the table that variants have replaced.
 fn refuse_transports(table: &mut TomlTable) {
-    if table.optional_table("transports").is_some() {
-        let error = ValueError::new("recipes have variants instead of transports");
-        table.reject(
-            "transports",
-            error.hint(
-                "write `variants` for `transports`, in it `h1`, `tls` and `h2` for `plain`, `tls` and `tls-http2`, and \
-                 `{variant}` for `{listen}`",
-            ),
-        );
-    }
+    let hint = "write `variants` for `transports`, in it `h1`, `tls` and `h2` for `plain`, `tls` and `tls-http2`, and \
+                `{variant}` for `{listen}`";
+    table.refuse("transports", ValueError::new("recipes have variants instead of transports").hint(hint));
 }
 
-fn read_gateways(mut table: TomlTable, companions: &[&str]) -> BTreeMap<GatewayKind, GatewayRecipe> {
-    let read = |(name, kind): &(&'static str, GatewayKind)| {
-        Some((*kind, read_gateway(table.optional_table(name)?, companions)))
+fn read_gateways(mut table: TomlTable, companions: &[String]) -> BTreeMap<GatewayKind, GatewayRecipe> {
+    let mut read = |((name, kind), about): (&(&'static str, GatewayKind), &&[&str])| {
+        let inner = table.optional_table(name, about.concat().trim())?;
+        Some((*kind, read_gateway(inner, companions)))
     };
-    let gateways = GatewayKind::NAMES.iter().filter_map(read).collect();
+    let gateways = GatewayKind::NAMES.iter().zip(GatewayKind::ABOUTS).filter_map(&mut read).collect();
     table.finish();
     gateways
 }
 
-fn read_gateway(mut table: TomlTable, companions: &[&str]) -> GatewayRecipe {
-    let config = table.optional("config", template).unwrap_or_default();
-    let upstream = table.optional("upstream", template).unwrap_or_default();
-    let companions = table.optional_items("companions", companion_name(companions)).unwrap_or_default();
-    let needs = table.optional_tables("needs").into_iter().flatten().filter_map(read_need).collect();
-    let settings = read_templates(&mut table, "settings");
+fn read_gateway(mut table: TomlTable, companions: &[String]) -> GatewayRecipe {
+    table.describe("Gateway", "The setup of a server for one kind of gateway.");
+    let about = "The value of `{gateway}` in the server's configuration.";
+    let config = table.optional("config", about, template());
+    let about =
+        "The value of `{upstream}` there: for servers that declare upstream servers in a separate place.";
+    let upstream = table.optional("upstream", about, template());
+    let about = "Programs that run beside the server: names from `[companions]`, or of built-in companions.";
+    let companions = table.optional_items("companions", about, companion_name(companions.to_vec()));
+    let about = "Files that must be installed besides the programs, such as modules.";
+    let needs = table.optional_tables("needs", about);
+    let needs = needs.into_iter().flatten().filter_map(read_need).collect();
+    let settings =
+        read_settings(&mut table, "Settings that the disclosure shows besides those of the server.");
     table.finish();
-    GatewayRecipe { config, upstream, companions, needs, settings }
+    GatewayRecipe {
+        config: config.unwrap_or_default(),
+        upstream: upstream.unwrap_or_default(),
+        companions: companions.unwrap_or_default(),
+        needs,
+        settings,
+    }
 }
 
 fn read_need(mut table: TomlTable) -> Option<Need> {
-    let title = table.required("title", text);
-    let find = table.required_items("find", text);
-    let install = table.optional("install", text);
+    table.describe("Need", "A file that must be installed.");
+    let title = table.required("title", "Its name for people.", text());
+    let find = table.required_items("find", "Its possible paths; the first that exists is used.", text());
+    table.describe_rule("find", "minItems", 1);
+    let install = table.optional("install", "The command that installs it.", text());
     table.finish();
     Some(Need { title: title?, find: find?, install })
 }
@@ -298,12 +370,19 @@ fn read_companions(mut table: TomlTable) -> BTreeMap<String, CompanionRecipe> {
 }
 
 fn read_companion(mut table: TomlTable) -> Option<CompanionRecipe> {
-    let title = table.required("title", text);
-    let listens = table.required("listens", template);
-    let inherits_socket = table.optional("inherits-socket", flag).unwrap_or_default();
-    let program = table.required_table("program").and_then(|table| read_program(table, template));
-    let start = table.required_table("start").and_then(read_start);
-    let config = table.optional_table("config").and_then(read_config);
+    let about = "A program that runs beside a server, on the same CPUs and under the same quota, and is accounted with it.";
+    table.describe("Companion", about);
+    let title = table.required("title", "The name for people.", text());
+    let about = "Its address when it is ready: the path of a Unix socket, or an address and port.";
+    let listens = table.required("listens", about, template());
+    let about = "Whether that socket is created for it and passed as its standard input, as FastCGI programs expect; if \
+                 absent: `false`.";
+    let inherits_socket = table.optional("inherits-socket", about, flag()).unwrap_or_default();
+    let program = table.required_table("program", "The program.");
+    let program = program.and_then(|table| read_program(table, template()));
+    let start = table.required_table("start", "The start command.").and_then(read_start);
+    let config = table.optional_table("config", "Its configuration file, if it needs one.");
+    let config = config.and_then(read_config);
     table.finish();
     Some(CompanionRecipe {
         title: title?,
@@ -315,10 +394,14 @@ fn read_companion(mut table: TomlTable) -> Option<CompanionRecipe> {
     })
 }
 
+/// Reads `settings`.
+fn read_settings(table: &mut TomlTable, about: &str) -> BTreeMap<String, String> {
+    table.optional_table("settings", about).map(read_templates).unwrap_or_default()
+}
+
 /// Reads texts with placeholders under names that their writer chose.
-fn read_templates(table: &mut TomlTable, key: &'static str) -> BTreeMap<String, String> {
-    let texts = table.optional_table(key).map(|mut inner| inner.named(|_, value| template(value)));
-    texts.unwrap_or_default().into_iter().collect()
+fn read_templates(mut table: TomlTable) -> BTreeMap<String, String> {
+    table.named(template()).into_iter().collect()
 }
 
 #[cfg(test)]
@@ -326,6 +409,7 @@ mod tests {
     use super::*;
     use crate::recipe::StopSignal;
     use proptest::prelude::*;
+    use testkit::{is_published, keys_named, keys_read, schema_faults};
 
     const SMALL: &str = r#"
 format = 2
@@ -372,6 +456,9 @@ arguments = ["--port", "{port}"]
         assert_eq!((recipe.stop.signal, recipe.stop.seconds), (StopSignal::Term, 3));
         assert!(recipe.config.is_none() && !recipe.needs_root());
         assert_eq!(recipe.variant_names(), ["h1"]);
+        assert_eq!(recipe.family, Some(Family::Web));
+        let of_no_benchmark = Recipe::parse("mine.toml", &SMALL.replace("family = \"web\"\n", "")).unwrap();
+        assert_eq!(of_no_benchmark.family, None);
     }
 
     /// Goal: whoever has a recipe with transports is told which lines to change.
@@ -387,7 +474,10 @@ arguments = ["--port", "{port}"]
     fn variants_of_web_servers_are_those_that_benchmarks_ask_for() {
         let refused = |variants: &str| {
             let text = format!("{SMALL}[variants]\n{variants}\n");
-            assert!(Recipe::parse("mine.toml", &text.replace("\"web\"", "\"file\"")).is_ok(), "{variants}");
+            assert!(
+                Recipe::parse("mine.toml", &text.replace("\"web\"", "\"application\"")).is_ok(),
+                "{variants}"
+            );
             Recipe::parse("mine.toml", &text).unwrap_err().to_string()
         };
         insta::assert_snapshot!([refused("h1 = \"\"\nh3 = \"\""), refused("tls = \"\"")].join("\n"));
@@ -410,6 +500,59 @@ arguments = ["--port", "{port}"]
     fn every_key_is_read() {
         let recipe = Recipe::parse("every.toml", EVERY_KEY).unwrap();
         insta::assert_debug_snapshot!(recipe);
+    }
+
+    /// Goal: a description asks for every key, in whatever case it is read.
+    #[test]
+    fn the_schema_names_the_keys_that_are_read_and_no_others() {
+        let of_names = ["/environment", "/files", "/settings", "/variants", "/profiles", "/companions"];
+        let mut read = keys_read(&[EVERY_KEY], &of_names);
+        // The recipe has all keys of these elsewhere.
+        read.insert("/profiles/*/status".to_owned(), read["/status"].clone());
+        read.insert("/companions/*/start".to_owned(), read["/start"].clone());
+        let mut named = keys_named(recipe_schema());
+        let kinds = GatewayKind::ALL.map(|kind| kind.name().to_owned());
+        assert_eq!(named["/gateways"], kinds.into());
+        // They are all alike.
+        named.insert("/gateways".to_owned(), read["/gateways"].clone());
+        named.retain(|path, _| !path.starts_with("/gateways/") || path.starts_with("/gateways/cgi"));
+        assert_eq!(read, named);
+    }
+
+    #[test]
+    fn the_schema_refuses_what_the_program_refuses() {
+        let schema = recipe_schema();
+        let faults = |text: &str| schema_faults(&schema, &toml::from_str::<Value>(text).unwrap());
+        let built_in = crate::BUILT_IN_RECIPES.iter().chain(crate::BUILT_IN_ACCELERATORS);
+        for (name, text) in built_in.chain(&[("small", SMALL), ("every", EVERY_KEY)]) {
+            assert_eq!(faults(text), [""; 0], "{name}");
+        }
+        for (piece, replacement) in [
+            ("format = 2", "format = 1"),
+            ("title = \"Every key\"\n", ""),
+            ("title = \"Every key\"", "title = \"Every key\"\nflavor = 1"),
+            ("title = \"Every key\"", "title = \"Every key\"\ntransports = {}"),
+            ("\"order-entry\"", "\"database\""),
+            ("\"http-get\"", "\"https-get\""),
+            ("\"made\"", "\"make\""),
+            ("[\"temp\", \"logs/old\"]", "\"temp\""),
+            ("[\"every\", \"/opt/every\"]", "[]"),
+            ("file = \"every.conf\"\n", ""),
+            ("title = \"A module\"\n", ""),
+            ("listens = \"127.0.0.1:{gateway_port}\"\n", ""),
+            ("inherits-socket = true", "inherits_socket = true"),
+            ("[gateways.cgi]", "[gateways.cig]"),
+        ] {
+            assert!(EVERY_KEY.contains(piece), "{piece}");
+            let text = EVERY_KEY.replacen(piece, replacement, 1);
+            assert!(!faults(&text).is_empty(), "{replacement}");
+            assert!(Recipe::parse("every.toml", &text).is_err(), "{replacement}");
+        }
+    }
+
+    #[test]
+    fn the_published_schema_is_the_one_of_this_program() {
+        is_published("recipe.schema.json", recipe_schema());
     }
 
     #[test]
@@ -458,6 +601,8 @@ arguments = ["--port", "{port}"]
             ("format = 2", "format = 3"),
             ("format = 2", "format = -1"),
             ("\"order-entry\"", "\"database\""),
+            // Plimsoll starts no such servers.
+            ("\"order-entry\"", "\"sql\""),
             ("[\"log\"]", "[\"Log\"]"),
             ("[\"log\"]", "[\"gateway\"]"),
             ("\"made\"", "\"make\""),

@@ -1,14 +1,10 @@
 //! The place where a server says how busy it is.
 
 use observe::StatusKind;
-use schemars::JsonSchema;
-
-use super::ServerFamily;
 
 /// The place where a server says how busy it is, on the port that it serves: a status page, read over plain HTTP only, or
 /// the operation `STATS` of application servers and of those of order-entry data.
-#[derive(Debug, Clone, PartialEq, Eq, JsonSchema)]
-#[schemars(rename_all = "kebab-case", deny_unknown_fields)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StatusRecipe {
     /// The form.
     pub kind: StatusKind,
@@ -20,13 +16,8 @@ pub struct StatusRecipe {
 }
 
 impl StatusRecipe {
-    /// Returns the recipe of the built-in server of a family; `None` if it does not say how busy it is.
-    pub(crate) fn of_built_in(family: ServerFamily) -> Option<StatusRecipe> {
-        let kind = match family {
-            ServerFamily::App => StatusKind::AppStats,
-            ServerFamily::OrderEntry => StatusKind::OrderStats,
-            ServerFamily::Web | ServerFamily::File | ServerFamily::Mail => return None,
-        };
-        Some(StatusRecipe { kind, path: None, connections_per_worker: None })
+    /// Returns the recipe of a built-in server that has no page.
+    pub(crate) fn of_built_in(kind: StatusKind) -> StatusRecipe {
+        StatusRecipe { kind, path: None, connections_per_worker: None }
     }
 }

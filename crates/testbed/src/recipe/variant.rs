@@ -4,15 +4,14 @@
 //! the variants of [`WebVariant`]; an application server that speaks HTTP has the variant `http`.
 
 use languages::names;
-use model::AppProtocol;
-use schemars::JsonSchema;
+use model::{AppProtocol, Family};
 
-use super::{Recipe, ServerFamily};
+use super::Recipe;
 
 names! {
     /// A variant that web benchmarks ask for.
-    #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, JsonSchema)]
-    pub enum WebVariant {
+    #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+    pub enum WebVariant without serde {
         /// HTTP/1 over TCP.
         #[default]
         Http1 = "h1",
@@ -48,14 +47,14 @@ impl WebVariant {
 impl Recipe {
     /// Returns the names of the variants. A web server has at least `h1`.
     pub fn variant_names(&self) -> Vec<&str> {
-        match self.family {
-            ServerFamily::Web if self.variants.is_empty() => vec![WebVariant::Http1.name()],
-            ServerFamily::Web => {
-                let names = WebVariant::ALL.into_iter().map(WebVariant::name);
-                names.filter(|name| self.variants.contains_key(*name)).collect()
-            }
-            _ => self.variants.keys().map(String::as_str).collect(),
+        if !self.is_of(Family::Web) {
+            return self.variants.keys().map(String::as_str).collect();
         }
+        if self.variants.is_empty() {
+            return vec![WebVariant::Http1.name()];
+        }
+        let names = WebVariant::ALL.into_iter().map(WebVariant::name);
+        names.filter(|name| self.variants.contains_key(*name)).collect()
     }
 
     /// Returns the protocol of an application server: HTTP if it has the variant of this name.

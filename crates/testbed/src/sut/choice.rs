@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 
 use languages::Named;
-use model::{Gateway, GatewayKind};
+use model::{Family, Gateway, GatewayKind};
 
 use super::SutError;
 use crate::recipe::{
-    BENCHMARK_PROFILE, CompanionRecipe, GatewayRecipe, ProfileRecipe, Recipe, ServerFamily, StatusRecipe,
-    WebVariant, find_companion, placeholder::placeholders,
+    BENCHMARK_PROFILE, CompanionRecipe, GatewayRecipe, ProfileRecipe, Recipe, StatusRecipe, WebVariant,
+    find_companion, placeholder::placeholders,
 };
 
 /// A selection from a recipe.
@@ -44,7 +44,7 @@ impl Choice {
         gateway: Option<Gateway>,
     ) -> Result<Choice, SutError> {
         let profile = profile.unwrap_or(BENCHMARK_PROFILE);
-        let is_web = recipe.family == ServerFamily::Web;
+        let is_web = recipe.is_of(Family::Web);
         let variant = variant.or(is_web.then_some(WebVariant::Http1.name()));
         let other = find_profile(recipe, profile)?;
         let gateway = match gateway {

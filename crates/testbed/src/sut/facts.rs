@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use model::{Fact, FactSection, FactState, RUN_VALUES};
+use model::{Fact, FactSection, FactState, Family, RUN_VALUES};
 use observe::cgroup::Controller;
 use observe::kernel_file::read;
 use observe::{available_cpus, format_cpu_list, package_of};
@@ -16,7 +16,7 @@ use super::reverse_proxy::ReverseProxy;
 use super::running::RunningSut;
 use super::values::Values;
 use crate::cgroup::memory_text;
-use crate::recipe::{Recipe, Reset, ServerFamily};
+use crate::recipe::{Recipe, Reset};
 
 /// The profile with the server's own default configuration.
 const DEFAULT_PROFILE: &str = "default";
@@ -29,9 +29,10 @@ const SET: &str = "set by this run";
 /// Returns the sections about the server: its process, its companions, and their configuration.
 pub(super) fn sections(sut: &RunningSut) -> Vec<FactSection> {
     let server = &sut.server;
-    let address = match sut.recipe.family {
-        ServerFamily::Web => format!("{}://{}/", sut.choice.web().scheme(), sut.server_addr()),
-        _ => sut.server_addr().to_string(),
+    let address = if sut.recipe.is_of(Family::Web) {
+        format!("{}://{}/", sut.choice.web().scheme(), sut.server_addr())
+    } else {
+        sut.server_addr().to_string()
     };
     let user = match &server.launch.account {
         Some((account, _)) => fact("user", &account.name, RECIPE),
@@ -85,10 +86,10 @@ pub(super) fn sections(sut: &RunningSut) -> Vec<FactSection> {
 
 /// Describes the variant: that of a web server by the transport of requests.
 fn variant(sut: &RunningSut) -> Fact {
-    match sut.recipe.family {
-        ServerFamily::Web => fact("transport", sut.choice.web().title(), SET),
-        _ => fact("variant", sut.choice.variant.as_deref().unwrap_or("none"), SET),
+    if sut.recipe.is_of(Family::Web) {
+        return fact("transport", sut.choice.web().title(), SET);
     }
+    fact("variant", sut.choice.variant.as_deref().unwrap_or("none"), SET)
 }
 
 /// Returns the section about values chosen by this run, so that comparisons can ignore them.

@@ -4,11 +4,9 @@ use std::path::{Path, PathBuf};
 
 use super::SutError;
 use super::launch::{check_installed, find_program, version_of};
-use model::GatewayKind;
+use model::{Family, GatewayKind};
 
-use crate::recipe::{
-    BUILT_IN_ACCELERATORS, BUILT_IN_RECIPES, GatewayRecipe, Recipe, ServerFamily, find_companion,
-};
+use crate::recipe::{BUILT_IN_ACCELERATORS, BUILT_IN_RECIPES, GatewayRecipe, Recipe, find_companion};
 
 /// A server with a built-in recipe.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -17,8 +15,8 @@ pub struct SutListing {
     pub name: String,
     /// The name for people.
     pub title: String,
-    /// The family of benchmarks that load it.
-    pub family: ServerFamily,
+    /// The family of benchmarks that load it; `None` if none does.
+    pub family: Option<Family>,
     /// The installation; `None` if it is not installed.
     pub installed: Option<Installed>,
     /// The command that installs it.
@@ -66,8 +64,8 @@ pub fn suts(search_path: &[PathBuf], program: &Path) -> Vec<SutListing> {
 
 /// Returns the names of the servers of a family with a built-in recipe, each with whether it is installed. Starts none of
 /// them.
-pub fn suts_of(family: ServerFamily, search_path: &[PathBuf], program: &Path) -> Vec<(String, bool)> {
-    let recipes = recipes().filter(|recipe| recipe.family == family);
+pub fn suts_of(family: Family, search_path: &[PathBuf], program: &Path) -> Vec<(String, bool)> {
+    let recipes = recipes().filter(|recipe| recipe.is_of(family));
     let is_installed =
         |recipe: &Recipe| find_program(&recipe.title, &recipe.program, program, search_path).is_ok();
     recipes.map(|recipe| (recipe.name.clone(), is_installed(&recipe))).collect()
@@ -142,8 +140,8 @@ mod tests {
     #[test]
     fn the_servers_of_a_family_are_told_without_starting_them() {
         let all = suts(&[], Path::new("/no/such/program"));
-        for family in all.iter().map(|one| one.family) {
-            let of_family = all.iter().filter(|one| one.family == family);
+        for family in all.iter().filter_map(|one| one.family) {
+            let of_family = all.iter().filter(|one| one.family == Some(family));
             let expected: Vec<_> = of_family.map(|one| (one.name.clone(), one.installed.is_some())).collect();
             assert_eq!(suts_of(family, &[], Path::new("/no/such/program")), expected, "{family}");
         }

@@ -50,14 +50,14 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use std::time::Duration;
 
-use model::{FileSet, Gateway, GatewayKind};
+use model::{Family, FileSet, Gateway, GatewayKind};
+use observe::StatusKind;
 use observe::private_folder::FolderError;
 
 use crate::cgroup::ResourceLimits;
 use crate::populate::{PopulateError, Populated};
 use crate::recipe::{
-    GatewayRecipe, ProgramRecipe, Ready, Recipe, Reset, ServerFamily, StartRecipe, StatusRecipe, StopRecipe,
-    WebVariant,
+    GatewayRecipe, ProgramRecipe, Ready, Recipe, Reset, StartRecipe, StatusRecipe, StopRecipe, WebVariant,
 };
 use values::Origin;
 
@@ -127,8 +127,10 @@ pub enum Server {
     /// standard input does. Its arguments may contain placeholders; with `{root}` among them it is given the
     /// file set.
     BuiltIn {
-        /// The kind of server that it then is.
-        family: ServerFamily,
+        /// The family of benchmarks that load it.
+        family: Family,
+        /// The way in which it says how busy it is, if it does.
+        status: Option<StatusKind>,
         /// The program.
         program: PathBuf,
         /// Its arguments.
@@ -159,9 +161,9 @@ impl Server {
         match self {
             Server::Recipe(recipe) => *recipe,
             Server::Accelerator { accelerator, .. } => *accelerator.recipe,
-            Server::BuiltIn { family, program, args } => Recipe {
+            Server::BuiltIn { family, status, program, args } => Recipe {
                 format: 2,
-                family,
+                family: Some(family),
                 name: "built-in".into(),
                 title: format!("Plimsoll's built-in {family} server"),
                 ready: Ready::Announced,
@@ -191,7 +193,7 @@ impl Server {
                 config: None,
                 files: Default::default(),
                 settings: Default::default(),
-                status: StatusRecipe::of_built_in(family),
+                status: status.map(StatusRecipe::of_built_in),
                 profiles: Default::default(),
                 // The author of the arguments decides what they need.
                 variants: WebVariant::ALL.map(|variant| (variant.name().to_owned(), String::new())).into(),

@@ -5,7 +5,7 @@ use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::os::unix::fs::{MetadataExt, chown, symlink};
 use std::path::{Path, PathBuf};
 
-use model::{Gateway, GatewayKind};
+use model::{Family, Gateway, GatewayKind};
 use observe::{available_cpus, open_files_max, user_name};
 use rustix::process::{getegid, geteuid};
 
@@ -25,8 +25,8 @@ use super::{Acceleration, SutError, SutRequest};
 use crate::populate::{Populated, populate};
 use crate::private_folder::let_group_through;
 use crate::recipe::{
-    CompanionRecipe, ConfigRecipe, ProgramRecipe, Ready, Recipe, Reset, ServerFamily, StartRecipe,
-    StepRecipe, StepTime, StopRecipe,
+    CompanionRecipe, ConfigRecipe, ProgramRecipe, Ready, Recipe, Reset, StartRecipe, StepRecipe, StepTime,
+    StopRecipe,
 };
 
 /// The address of a server behind an accelerator: the secondary address of this machine, as the accelerator
@@ -134,7 +134,7 @@ impl Prepared {
         let own_certificate = maker.certificate(&recipe, &choice)?;
         match &choice.gateway {
             Some((gateway, _)) => write_page_programs(gateway.kind, &values, &work_dir)?,
-            None if recipe.family == ServerFamily::App && recipe.names("gateway_dir") => {
+            None if recipe.is_of(Family::App) && recipe.names("gateway_dir") => {
                 write_app_servers(&values, &work_dir)?;
             }
             None => {}

@@ -7,7 +7,7 @@
 use std::net::Ipv4Addr;
 use std::path::{Path, PathBuf};
 
-use model::{Gateway, GatewayKind};
+use model::{Family, Gateway, GatewayKind};
 
 use super::account::Account;
 use super::buffer_sizes::BufferSizes;
@@ -17,9 +17,7 @@ use super::managed_process::ManagedProcess;
 use super::prepare::{ProcessBuilder, config_file, parts};
 use super::values::{Origin, Parts, Values};
 use super::work_dir::WorkDir;
-use crate::recipe::{
-    BUILT_IN_ACCELERATORS, BUILT_IN_RECIPES, GatewayRecipe, ProgramRecipe, Recipe, ServerFamily,
-};
+use crate::recipe::{BUILT_IN_ACCELERATORS, BUILT_IN_RECIPES, GatewayRecipe, ProgramRecipe, Recipe};
 
 /// Stands for the directory of a run.
 const WORK_DIR: &str = "/work";
@@ -45,7 +43,7 @@ fn accelerators_are_given_what_their_recipes_say() {
 fn combinations(recipe: &Recipe, origin: Option<Origin>) -> String {
     let gateways: Vec<Option<GatewayKind>> =
         std::iter::once(None).chain(recipe.gateways.keys().copied().map(Some)).collect();
-    let none = (recipe.family != ServerFamily::Web).then_some(None);
+    let none = (!recipe.is_of(Family::Web)).then_some(None);
     let variants: Vec<Option<&str>> =
         none.into_iter().chain(recipe.variant_names().into_iter().map(Some)).collect();
     let mut first = Vec::new();

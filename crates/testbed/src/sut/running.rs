@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::Duration;
 
-use model::{AppProtocol, DatabaseProduct, FactSection, FileSet, SutUse};
+use model::{AppProtocol, DatabaseProduct, FactSection, Family, FileSet, SutUse};
 use observe::cgroup::{Controller, members};
 use observe::process::{family_of, read_from_disk};
 use observe::{MonitoredSut, PageUrl, StatusKind, StatusSource, memory_limit_of};
@@ -30,7 +30,7 @@ use super::{SutDied, SutError, SutRequest, facts, ready};
 use crate::cgroup::{ControlGroup, ControlGroupError, ResourceLimits, memory_text};
 use crate::page_cache::evict;
 use crate::populate::Populated;
-use crate::recipe::{Ready, Recipe, Reset, ServerFamily, WebVariant};
+use crate::recipe::{Ready, Recipe, Reset, WebVariant};
 
 /// Time limit for a restart.
 const RESTART_MAX: Duration = Duration::from_secs(30);
@@ -284,8 +284,8 @@ impl RunningSut {
         self.values.ports.get(name).copied()
     }
 
-    /// Returns the kind of server.
-    pub fn family(&self) -> ServerFamily {
+    /// Returns the family of benchmarks that load it; `None` if none does.
+    pub fn family(&self) -> Option<Family> {
         self.recipe.family
     }
 

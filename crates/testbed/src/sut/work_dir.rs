@@ -14,7 +14,7 @@ use observe::leftovers::{LOCK, PREFIX, stale_directories};
 use observe::process::ProcessStat;
 
 use super::SutError;
-use crate::cgroup::{kill_groups, remove_groups};
+use crate::group_removal::{kill_groups, remove_groups};
 use crate::owned_resources::{OwnedResourceEntry, make_folder};
 use crate::private_folder::make_own_folder;
 

@@ -1,6 +1,6 @@
 //! Drivers that block: a thread per user in place of a task, and otherwise the same run.
 
-use model::{Arrivals, Outcome, Plan, Think};
+use model::{AgentPlan, Arrivals, Outcome, Plan, Think};
 use testkit::{
     Law, Recording, SimServer, Simulation, assert_conserved, closed_plan, one_object, open_plan, phases,
     with_workload,
@@ -42,7 +42,7 @@ fn a_closed_loop_of_threads_has_the_records_of_one_of_tasks() {
         let mut phases = phases(1, 5);
         (phases.ramp_up, phases.ramp_down) = (s(1), s(1));
         let plan = with_workload(closed_plan(7, &[13], phases), model::WebWorkload { think, ..one_object() });
-        assert_alike(both(Plan { load_threads: 3, ..plan }, server()));
+        assert_alike(both(Plan { agents: vec![AgentPlan::only(3)], ..plan }, server()));
     }
 }
 

@@ -152,7 +152,7 @@ fn threads_that_block_have_the_records_of_tasks() {
     for from in [PauseStart::Due, PauseStart::Done] {
         let callers = Callers { pauses: Think::Exponential(ms(20)), from };
         let mut plan = plan(4, 13, callers, 5);
-        plan.load_threads = 3;
+        plan.agents[0].threads = 3;
         (plan.phases.ramp_up, plan.phases.ramp_down) = (s(1), s(1));
         let server = SimServer { error_ratio: 0.01, ..SimServer::new(Law::Exponential(ms(9)), Some(10)) };
         let [tasks, mut threads] = [false, true].map(|blocks| {

@@ -8,7 +8,7 @@ use super::{assert_valid, close, ms, us};
 fn check(seed: u64, think: Think, think_mean: f64) {
     let server = SimServer { network: us(100), ..SimServer::new(Law::Exponential(ms(5)), Some(4)) };
     let mut plan = closed_plan(seed, &[20], phases(2, 20));
-    plan.load_threads = 2;
+    plan.agents[0].threads = 2;
     plan.workload.web_mut().unwrap().think = think;
     plan.catalog = plan.workload.catalog();
     let simulation = Simulation::new(plan, server);

@@ -8,6 +8,7 @@ mod faults;
 mod little;
 mod memory;
 mod mix;
+mod notices;
 mod phases;
 mod queues;
 mod schedule;

@@ -116,7 +116,7 @@ fn users_arrive_and_leave_evenly_over_the_ramps() {
 fn a_run_that_is_asked_to_stop_ends_early_with_a_partial_interval() {
     with_seed(75, |seed| {
         let mut plan = open_plan(seed, 500.0, Arrivals::Poisson, phases(1, 30));
-        plan.load_threads = 2;
+        plan.agents[0].threads = 2;
         let server = SimServer::new(Law::Exponential(us(10_000)), Some(8));
         let simulation = Simulation { stop_at: Some(ms(4_321)), ..Simulation::new(plan, server) };
         let recording = simulation.record();
@@ -141,7 +141,7 @@ fn a_run_that_is_asked_to_stop_ends_early_with_a_partial_interval() {
 fn threads_that_leave_the_drain_at_different_times_are_not_missing() {
     with_seed(76, |seed| {
         let mut plan = closed_plan(seed, &[2], Phases { drain: s(20), ..phases(0, 100) });
-        plan.load_threads = 2;
+        plan.agents[0].threads = 2;
         // User 0 and user 1 draw different times; the longest are several seconds.
         let found = Simulation::new(plan, SimServer::new(Law::Exponential(ms(1_500)), None)).analyze();
         assert_eq!(

@@ -19,7 +19,7 @@ fn workload() -> WebWorkload {
 fn plan(seed: u64, threads: u32) -> Plan {
     let phases = Phases { ramp_up: s(2), ramp_down: s(2), ..phases(1, 5) };
     let mut plan = open_plan(seed, 200.0, Arrivals::Poisson, phases);
-    plan.load_threads = threads;
+    plan.agents[0].threads = threads;
     with_workload(plan, workload())
 }
 

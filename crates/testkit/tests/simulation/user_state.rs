@@ -83,7 +83,7 @@ fn plan(seed: u64, arrivals: Arrivals, users: u32, threads: u32) -> Plan {
     let mut plan = open_plan(seed, 200.0, arrivals, phases);
     plan.load_points[0].load = load;
     plan.arrival_lanes = load.arrival_lanes(true);
-    plan.load_threads = threads;
+    plan.agents[0].threads = threads;
     with_workload(plan, workload())
 }
 
@@ -143,7 +143,7 @@ fn the_wait_for_a_user_is_counted_and_no_lateness() {
     plan.phases = Phases { drain: s(10), ..phases(0, 4) };
     let recording = run(plan, SimServer::new(Law::Fixed(ms(8)), None));
     let flow = recording.intervals.iter().fold(model::Flow::default(), |mut all, record| {
-        all.merge(&record.flow);
+        all.merge(&record.flow).unwrap();
         all
     });
     assert_eq!((flow.started, flow.user_wait.n), (800, 799));

@@ -12,7 +12,7 @@ fn plan(seed: u64, threads: u32) -> Plan {
     let object = |index: u64| Request::file(&format!("/{index}"), 100 * index);
     let page = |requests: &[u32]| Page { weight: 1, requests: requests.to_vec() };
     let mut plan = closed_plan(seed, &[20], phases(1, 4));
-    plan.load_threads = threads;
+    plan.agents[0].threads = threads;
     let workload = WebWorkload {
         requests: (1..=4).map(object).collect(),
         pages: vec![page(&[0]), page(&[1, 2]), page(&[3])],
@@ -59,6 +59,29 @@ fn the_same_seed_gives_the_same_run_and_another_another() {
         let different = run(plan(seed + 1, 2));
         assert_ne!(objects_of(&one, 17)[..30], objects_of(&different, 17)[..30]);
     });
+}
+
+/// By hand: 4 users of 100 operations a second each on a server with room for all, over 4 s; the moments of 1, 2 or 3 load
+/// threads are those of all clients together. A server that is slower for one of two by chance is less than fair.
+#[test]
+fn operations_of_clients_merge_exactly() {
+    let clients = |threads: u32, users: u32, law: Law| {
+        let mut plan = closed_plan(3, &[users], phases(1, 4));
+        plan.agents[0].threads = threads;
+        let server = SimServer::new(law, None);
+        let analysis = Simulation::new(plan, server).analyze();
+        let point = &analysis.load_points[0];
+        let found = point.clients.expect("a closed loop");
+        assert_eq!((found.mean * found.n as f64).round() as u64, point.total.n);
+        found
+    };
+    for threads in 1..=3 {
+        let found = clients(threads, 4, Law::Fixed(ms(10)));
+        assert_eq!((found.n, found.least, found.greatest), (4, 400, 400), "{threads} threads");
+        assert_eq!((found.mean, found.fairness), (400.0, Some(1.0)));
+    }
+    let found = clients(2, 4, Law::Exponential(ms(10)));
+    assert!(found.least < found.greatest && found.fairness.unwrap() < 1.0, "{found:?}");
 }
 
 /// By hand: 3 users, 20 ms of service each for itself and 80 ms of thinking, so that each begins to think every 100 ms, from

@@ -1,9 +1,16 @@
-//! Files and names in `docs/code-tour.md` and `docs/glossary.md` exist, and so do paths below `crates/` in all documents.
+//! Files and names in the tables of documents and in `docs/glossary.md` exist, and so do paths below `crates/` in all
+//! documents; the map is short.
 
 use std::fs;
 use std::path::PathBuf;
 
 use super::source::{Source, item, root, sources};
+
+/// Documents with tables of the code: a file below `crates/` in the first cell, names declared there in the second.
+const TABLES_OF_CODE: [&str; 3] = ["docs/code-tour.md", "docs/design/families.md", "crates/fleet/README.md"];
+
+/// The most bytes of `ARCHITECTURE.md`, which is a map: details belong beside the code or on a page of `docs/design`.
+const MAP_BYTES_MAX: usize = 12 << 10;
 
 /// Returns the cells of the rows of all tables in a document whose first cell is not a heading's.
 fn rows(document: &str) -> Vec<Vec<&str>> {
@@ -23,11 +30,14 @@ fn declares(source: &Source, name: &str) -> bool {
     declared.any(|(_, keyword, found)| found == name && keywords.contains(&keyword))
 }
 
-/// Returns the stations of the code tour that do not exist: a file in the first cell, names declared there in the second.
-fn lost_stations(tour: &str, sources: &[Source]) -> Vec<String> {
+/// Returns the files and names in the tables of a document that do not exist: a file in the first cell, names declared there
+/// in the second. Other tables do not count.
+fn lost_names(document: &str, sources: &[Source]) -> Vec<String> {
     let mut lost = Vec::new();
-    for cells in rows(tour) {
-        let Some(file) = quoted_in(cells[0]).first().copied() else { continue };
+    for cells in rows(document) {
+        let Some(file) = quoted_in(cells[0]).first().copied().filter(|file| file.ends_with(".rs")) else {
+            continue;
+        };
         let path = format!("crates/{file}");
         let Some(source) = sources.iter().find(|source| source.path == path) else {
             lost.push(file.to_owned());
@@ -62,8 +72,9 @@ fn lost_paths(document: &str, exists: impl Fn(&str) -> bool) -> Vec<&str> {
 fn documents() -> Vec<(PathBuf, String)> {
     let folders =
         ["", "docs", "docs/benchmarks", "docs/design", "docs/examples"].map(|folder| root().join(folder));
-    let files =
-        folders.iter().flat_map(|folder| fs::read_dir(folder).unwrap()).map(|entry| entry.unwrap().path());
+    let crates = fs::read_dir(root().join("crates")).unwrap().map(|entry| entry.unwrap().path());
+    let folders = folders.into_iter().chain(crates);
+    let files = folders.flat_map(|folder| fs::read_dir(folder).unwrap()).map(|entry| entry.unwrap().path());
     let is_current = |path: &PathBuf| {
         path.extension().is_some_and(|extension| extension == "md") && !path.ends_with("CHANGELOG.md")
     };
@@ -79,11 +90,32 @@ fn paths_of_sources_in_documents_exist() {
     }
 }
 
+/// Goal: what a user asks for reaches the load thread without detours; the walk does not grow again.
 #[test]
-fn stations_of_the_code_tour_exist() {
+fn a_load_override_takes_ten_stations_at_most() {
     let tour = fs::read_to_string(root().join("docs/code-tour.md")).unwrap();
-    assert!(20 < rows(&tour).len(), "the tour has no tables");
-    assert_eq!(lost_stations(&tour, sources()), [""; 0]);
+    let (_, walk) = tour.split_once("## From `--load` to a load thread").unwrap();
+    let (walk, _) = walk.split_once("From the load thread to a user:").unwrap();
+    let stations = rows(walk).into_iter().filter(|cells| !quoted_in(cells[0]).is_empty()).count();
+    assert!((5..=10).contains(&stations), "{stations} stations");
+}
+
+#[test]
+fn files_and_names_in_tables_of_code_exist() {
+    for path in TABLES_OF_CODE {
+        let document = fs::read_to_string(root().join(path)).unwrap();
+        assert!(10 < rows(&document).len(), "{path} has no tables");
+        assert_eq!(lost_names(&document, sources()), [""; 0], "{path}");
+    }
+}
+
+#[test]
+fn the_map_of_the_architecture_is_short() {
+    let n_bytes = fs::read(root().join("ARCHITECTURE.md")).unwrap().len();
+    assert!(
+        n_bytes <= MAP_BYTES_MAX,
+        "ARCHITECTURE.md has {n_bytes} bytes, at most {MAP_BYTES_MAX} are allowed"
+    );
 }
 
 #[test]
@@ -103,7 +135,8 @@ fn files_and_names_that_do_not_exist_are_found_in_documents() {
     )];
     let tour = "| file | names | step |\n|---|---|---|\n| `a/src/b.rs` | `Own`, `act`, `gone` | acts |\n\
                 | `a/src/c.rs` | `Own` | is gone |\n";
-    assert_eq!(lost_stations(tour, &sources), ["a/src/b.rs: gone", "a/src/c.rs"]);
+    let other = "| `Own::gone` | `gone` | is no table of files |\n";
+    assert_eq!(lost_names(&format!("{tour}\n{other}"), &sources), ["a/src/b.rs: gone", "a/src/c.rs"]);
     let glossary = "| term | meaning | in the code |\n|---|---|---|\n| own | not `lost`. | `a::Own`, `a/src`, `docs` |\n\
                     | none | Nothing. | `a::None`, `b::Own`, `a/none` |\n";
     let exists = |path: &str| ["crates/a/src", "docs"].contains(&path);

@@ -1,13 +1,16 @@
 //! Names and doc comments that a stranger can read: no home-made words as type names, no doc lines that begin with
 //! a question word, and no two public types of one name in different crates. Also walls that cargo does not keep: pure
-//! crates use nothing impure, the folders of a crate import in one direction, `observe` only looks, and the crates that
-//! serve all protocol families do not speak of the web.
+//! crates use nothing impure, the rooms of a crate import in one direction, `observe` only looks, the crates that serve all
+//! protocol families do not speak of the web, and errors that are texts become fewer.
 //!
 //! `docs/glossary.md` defines the words that are used instead.
 
 mod circles;
 mod documents;
+mod errors;
 mod families;
+mod family_matches;
+mod modules;
 mod observe;
 mod purity;
 mod source;

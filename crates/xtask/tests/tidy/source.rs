@@ -49,11 +49,6 @@ impl Source {
         Some(module.strip_suffix("/mod").unwrap_or(module).split('/').collect())
     }
 
-    /// Returns whether it is in a folder below its crate's `src`.
-    pub(crate) fn is_in_folder(&self) -> bool {
-        self.path.split_once("/src/").is_some_and(|(_, rest)| rest.contains('/'))
-    }
-
     /// Returns the crate whose public names this source can declare: none for tests, examples and fuzz targets.
     pub(crate) fn library(&self) -> Option<&str> {
         let (name, rest) = self.path.strip_prefix("crates/")?.split_once('/')?;

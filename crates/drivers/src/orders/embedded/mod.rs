@@ -140,7 +140,7 @@ fn measured(input: &TransactionInput, queue: Nanos, service: Nanos, n_retries: u
         (order_measure::SERVICE, service.0),
         (order_measure::RETRIES, n_retries.into()),
     ];
-    order_values(measures, order_measure::of_input(input))
+    order_values(measures, order_measure::of_input(input), true)
 }
 
 impl Drop for EmbeddedDriver {

@@ -259,7 +259,7 @@ fn population(found: &[(String, i64)]) -> Result<Population, String> {
     let needed = |name: &str| fact(name).ok_or_else(|| format!("metadata without `{name}`"));
     match fact(FORMAT_FACT) {
         Some(FORMAT) => {}
-        Some(other) => return Err(format!("data of format {other}, and this build makes format {FORMAT}")),
+        Some(other) => return Err(format!("data of format {other}; this build makes format {FORMAT}")),
         None => return Err("metadata without a format".to_owned()),
     }
     if fact(COMPLETE_FACT) != Some(1) {
@@ -270,7 +270,7 @@ fn population(found: &[(String, i64)]) -> Result<Population, String> {
     let loaded_at = WallTime(needed("loaded_at")?);
     let population = Population::new(needed("seed")?.cast_unsigned(), scale, loaded_at);
     let is_same = facts(&population).iter().all(|(name, value)| fact(name) == Some(*value));
-    if is_same { Ok(population) } else { Err("rows of a build that makes other ones".to_owned()) }
+    if is_same { Ok(population) } else { Err("rows of a build that generates different ones".to_owned()) }
 }
 
 /// Returns a column of the only row as a number.
@@ -327,7 +327,7 @@ mod tests {
         assert_eq!(change(FORMAT_FACT, Some(9)), "data of format 9, and this build makes format 1");
         assert_eq!(change(COMPLETE_FACT, None), "data whose loading was interrupted");
         assert_eq!(change("seed", None), "metadata without `seed`");
-        assert_eq!(change("c_load", Some(-1)), "rows of a build that makes other ones");
+        assert_eq!(change("c_load", Some(-1)), "rows of a build that generates different ones");
         assert!(change("divisor", Some(3)).starts_with("expected a divisor of "));
     }
 

@@ -72,7 +72,7 @@ impl<S: OrderServer> DatabaseSessions for SqlContext<S> {
             (order_measure::SENT_BYTES, exchanged.sent),
             (order_measure::RECEIVED_BYTES, exchanged.received),
         ];
-        order_values(measures, order_measure::of_input(&request.input))
+        order_values(measures, order_measure::of_input(&request.input), false)
     }
 
     fn kind_name<'a>(&'a self, request: &'a OrderRequest) -> &'a str {

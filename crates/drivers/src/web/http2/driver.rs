@@ -20,11 +20,13 @@ use super::pool::{ConnectionSlot, SharedConnection};
 use super::request::RequestTemplate;
 use crate::net::OperationFailure;
 use crate::web::body_check::BodyCheck;
+use crate::web::capture::Capture;
+use crate::web::composed_request::ComposedRequest;
 use crate::web::context::{ExpectedReply, WebContext};
 use crate::web::describe::describe;
 use crate::web::marks::Marks;
 use crate::web::request::PreparedRequest;
-use crate::web::session::{Capture, ComposedRequest, SessionTransport};
+use crate::web::session_transport::SessionTransport;
 
 /// The most connections that a request is tried on, if earlier ones ended gracefully without processing it.
 const ATTEMPTS_MAX: u32 = 4;

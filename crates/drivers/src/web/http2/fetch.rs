@@ -12,7 +12,7 @@ use super::failure::failure;
 use crate::net::OperationFailure;
 use crate::web::body_check::BodyDigest;
 use crate::web::context::WebContext;
-use crate::web::fetch::FetchedReply;
+use crate::web::fetched_reply::FetchedReply;
 
 /// Fetches the object of an operation; the context's protocol is HTTP/2.
 pub(in crate::web) async fn fetch(

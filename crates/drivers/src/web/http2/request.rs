@@ -6,7 +6,7 @@ use http::{HeaderName, HeaderValue, Method, Request as Head, Uri};
 use http1::content_length;
 use model::Request;
 
-use crate::web::session::ComposedRequest;
+use crate::web::composed_request::ComposedRequest;
 
 /// A request with its constant parts prepared.
 #[derive(Debug)]

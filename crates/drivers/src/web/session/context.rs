@@ -8,12 +8,13 @@ use model::{
     Cookies, DataSet, DataTable, ExtractSource, Request, Secrets, UserPage, WebProtocol, WebWorkload,
 };
 
-use super::capture::Wanted;
 use super::compose::Composer;
 use super::elsewhere::Elsewhere;
 use super::extract::Extractor;
 use super::origin::Origin;
 use crate::web::Target;
+use crate::web::capture::Wanted;
+use crate::web::missing::SessionNames;
 use crate::{TargetPolicy, Trust};
 
 /// The context that the sessions of a load thread share: how requests are made and what is taken from their replies.
@@ -127,12 +128,14 @@ impl SessionContext {
     pub(super) fn extracted_number(&self, name: &str) -> Option<usize> {
         self.names.iter().position(|known| known == name)
     }
+}
 
-    pub(super) fn extracted_name(&self, number: usize) -> Option<&str> {
+impl SessionNames for SessionContext {
+    fn extracted_name(&self, number: usize) -> Option<&str> {
         self.names.get(number).map(String::as_str)
     }
 
-    pub(super) fn data_name(&self, number: usize) -> Option<&str> {
+    fn data_name(&self, number: usize) -> Option<&str> {
         self.data.get(number).map(|(set, _)| set.name.as_str())
     }
 }

@@ -14,31 +14,16 @@ use engine::Driver;
 use model::{MeasuredValues, Outcome, REDIRECTS_MAX, Redirects, Reply, WebRequest, web_measure};
 use units::{Clock, Nanos};
 
-use super::capture::Capture;
-use super::compose::ComposedRequest;
 use super::context::{KindSession, SessionContext};
 use super::cookies::SetBy;
-use super::missing::BadRedirect;
 use super::redirect::Hop;
 use super::user::{Session, SessionUser};
 use crate::net::OperationFailure;
+use crate::web::capture::Capture;
+use crate::web::composed_request::{ComposedRequest, RequestParts};
 use crate::web::context::{ExpectedReply, WebContext};
-
-/// A driver of one transport, which a session can make requests with.
-#[expect(async_fn_in_trait, reason = "not implemented outside this crate, and futures stay on their thread")]
-pub trait SessionTransport: Driver<Operation = WebRequest> {
-    /// Creates a driver without a connection.
-    fn of(web: Rc<WebContext>) -> Self;
-
-    /// Sends a request that was made for one operation, at `sent`, and reads its reply.
-    async fn exchange(
-        &mut self,
-        request: &ComposedRequest,
-        expected: ExpectedReply<'_>,
-        capture: &mut Capture,
-        sent: Nanos,
-    ) -> Reply;
-}
+use crate::web::missing::BadRedirect;
+use crate::web::session_transport::SessionTransport;
 
 /// A driver of a user with a session, over the driver of a transport.
 pub struct SessionDriver<D> {
@@ -103,7 +88,7 @@ impl<D: SessionTransport> SessionDriver<D> {
         &mut self,
         operation: &WebRequest,
         hop: &Hop,
-        parts: super::compose::RequestParts,
+        parts: RequestParts,
         sent: Nanos,
     ) -> Result<Reply, OperationFailure> {
         let (web, context) = (Rc::clone(&self.web), Rc::clone(&self.context));
@@ -112,7 +97,7 @@ impl<D: SessionTransport> SessionDriver<D> {
         let origin = &hop.url.origin;
         let is_elsewhere = hop.is_elsewhere(&context);
         let closes = operation.closes || is_elsewhere;
-        let request = ComposedRequest::new(parts, &context, &origin.authority(), closes)?;
+        let request = ComposedRequest::new(parts, &context.protocol, &origin.authority(), closes)?;
         if is_elsewhere {
             let reply = context.elsewhere.exchange(&web, origin, &request, expected, &mut self.capture, sent);
             return Box::pin(reply).await;

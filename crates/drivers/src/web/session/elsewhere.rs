@@ -7,14 +7,14 @@ use std::rc::Rc;
 use model::{Connection, HttpVersion, Reply, Tls, WebProtocol};
 use units::Nanos;
 
-use super::capture::Capture;
-use super::compose::ComposedRequest;
-use super::driver::SessionTransport;
-use super::missing::BadRedirect;
 use super::origin::Origin;
 use crate::Trust;
 use crate::net::OperationFailure;
+use crate::web::capture::Capture;
+use crate::web::composed_request::ComposedRequest;
 use crate::web::context::{ExpectedReply, WebContext};
+use crate::web::missing::BadRedirect;
+use crate::web::session_transport::SessionTransport;
 use crate::web::{Access, PlainDriver, Target, TlsDriver};
 use crate::{TargetPolicy, TargetPolicyError};
 

@@ -4,9 +4,9 @@ use model::{EXTRACTED_BYTES_MAX, Extract, ExtractSource, Request, compile_regex}
 use regex::Regex;
 
 use super::SessionContext;
-use super::capture::Capture;
-use super::missing::Missing;
 use super::user::UserValues;
+use crate::web::capture::Capture;
+use crate::web::missing::Missing;
 
 /// The values to take from the replies to one kind of request.
 #[derive(Debug)]

@@ -5,32 +5,26 @@
 //! - [`SessionDriver`]: performs an operation, redirect by redirect, on the driver of a transport
 //! - `context`: what the sessions of a load thread share; `user`: what one user has
 //! - `template`, `compose`: requests made from templates and the user's values
-//! - `capture`: the parts of a reply that are kept; `extract`: the values taken from them
+//! - `extract`: the values taken from replies
 //! - `cookies`: a user's cookies
 //! - `origin`, `redirect`, `elsewhere`: where a redirect leads, what is sent there, and servers besides the target
 //! - [`untrusted`]: the parsers of what servers send, for tests
-//! - `missing`: reasons why an operation failed that only sessions have
 //!
 //! Nothing of a session is ever stored or printed: not a value, not a cookie, not a row.
 
-mod capture;
 mod compose;
 mod context;
 mod cookies;
 mod driver;
 mod elsewhere;
 mod extract;
-mod missing;
 mod origin;
 mod redirect;
 mod template;
 pub mod untrusted;
 mod user;
 
-pub use driver::{SessionDriver, SessionTransport};
+pub use driver::SessionDriver;
 pub use user::SessionUser;
 
-pub(crate) use capture::Capture;
-pub(crate) use compose::ComposedRequest;
 pub(crate) use context::{SessionContext, SessionTarget};
-pub(crate) use missing::{BadRedirect, Missing};

@@ -1,10 +1,11 @@
 //! The request that follows a redirect.
 
 use super::SessionContext;
-use super::compose::{Composer, RequestParts};
+use super::compose::Composer;
 use super::cookies::CookieJar;
-use super::missing::BadRedirect;
 use super::origin::Url;
+use crate::web::composed_request::RequestParts;
+use crate::web::missing::BadRedirect;
 use units::Nanos;
 
 /// Header fields that describe a body, and go with it.

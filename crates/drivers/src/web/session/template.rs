@@ -4,8 +4,8 @@ use languages::{UNRESERVED_MARKS, push_percent_encoded};
 use model::{BodyEncoding, PathValue, Request, SessionValue, TemplatePiece, template_pieces};
 
 use super::SessionContext;
-use super::missing::Missing;
 use super::user::UserValues;
+use crate::web::missing::Missing;
 
 /// The encoding of a text, which decides how values are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -7,7 +7,7 @@ use model::{Cookies, EXTRACTED_MAX, UserPage};
 
 use super::SessionContext;
 use super::cookies::CookieJar;
-use super::missing::Missing;
+use crate::web::missing::Missing;
 
 /// The shortest value that is redacted in texts; shorter ones occur there by chance.
 const TELLING_BYTES_MIN: usize = 4;

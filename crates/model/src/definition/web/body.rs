@@ -1,10 +1,10 @@
 //! Reading `body`: a text, a value from elsewhere, JSON, a form or a form in parts (multipart).
 
-use languages::reader::{NamedEntry, TomlTable, ValueError, line, text};
-use toml::de::DeValue;
+use languages::reader::{NamedEntry, TomlTable, ValueError};
+use languages::spec::{ValueSpec, line, text};
 use units::mix_bits;
 
-use super::secret::{WrittenValue, read_value};
+use super::secret::{SecretWords, WrittenValue, read_value};
 use crate::{BodyEncoding, TemplatePiece, template_pieces};
 
 /// The longest body that is sent: 1 MiB.
@@ -18,40 +18,69 @@ pub(super) struct WrittenBody {
     pub(super) content_type: Option<String>,
 }
 
+/// The keys of bodies that have a form of their own.
+const STRUCTURED: [&str; 3] = ["json", "form", "multipart"];
+
+/// The words for the body in descriptions.
+const WORDS: SecretWords = SecretWords { value: "the body", of_file: ", and sent as it is" };
+
 /// Reads the body of a request.
 pub(super) fn read_body(table: &mut TomlTable) -> Option<WrittenBody> {
-    let written = match table.value("body") {
-        Some(DeValue::Table(_)) => {
-            let inner = table.optional_table("body")?;
-            match ["json", "form", "multipart"].into_iter().find(|key| inner.value(key).is_some()) {
-                Some(key) => return read_structured(inner, key),
-                None => read_value(inner, body)?,
-            }
-        }
-        _ => WrittenValue::Literal { text: table.optional("body", body)?, disclose: None },
-    };
-    Some(WrittenBody { value: written, encoding: BodyEncoding::Text, content_type: None })
+    let literal = body().map(|text| plain(WrittenValue::Literal { text, disclose: None }));
+    table.optional_either("body", "The body that is sent; if absent: none.", literal, read_table)
+}
+
+/// Reads a body that is written as a table.
+fn read_table(mut table: TomlTable) -> Option<WrittenBody> {
+    table.describe("Body", "A body: one of `env`, `file`, `value`, `json`, `form` and `multipart`.");
+    let structured = STRUCTURED.into_iter().find(|key| table.value(key).is_some());
+    let [json, form, multipart] = STRUCTURED.map(Some);
+    let mut written = None;
+    for key in table.cases(structured, &[None, json, form, multipart]) {
+        written = match key {
+            Some(key) => read_structured(&mut table, key),
+            None => read_value(&mut table, WORDS, body()).map(plain),
+        };
+    }
+    if structured.is_none() {
+        table.finish();
+    }
+    written
+}
+
+fn plain(value: WrittenValue) -> WrittenBody {
+    WrittenBody { value, encoding: BodyEncoding::Text, content_type: None }
 }
 
 /// Reads `{ json = … }`, `{ form = … }` or `{ multipart = … }`.
-fn read_structured(mut table: TomlTable, key: &str) -> Option<WrittenBody> {
+fn read_structured(table: &mut TomlTable, key: &'static str) -> Option<WrittenBody> {
     let literal = |text| WrittenValue::Literal { text, disclose: None };
     let written = match key {
-        "json" => table.optional("json", json).map(|text| WrittenBody {
-            value: literal(text),
-            encoding: BodyEncoding::Json,
-            content_type: Some("application/json".to_owned()),
-        }),
-        "form" => table.optional_table("form").map(|inner| WrittenBody {
-            value: literal(read_form(inner)),
-            encoding: BodyEncoding::Form,
-            content_type: Some("application/x-www-form-urlencoded".to_owned()),
-        }),
-        _ => table.optional_table("multipart").map(read_parts).map(|(boundary, text)| WrittenBody {
-            value: literal(text),
-            encoding: BodyEncoding::Text,
-            content_type: Some(format!("multipart/form-data; boundary={boundary}")),
-        }),
+        "json" => {
+            let about = "JSON, in which placeholders stand for numbers or for parts of strings.";
+            table.optional("json", about, json()).map(|text| WrittenBody {
+                value: literal(text),
+                encoding: BodyEncoding::Json,
+                content_type: Some("application/json".to_owned()),
+            })
+        }
+        "form" => {
+            let about = "The fields of a form (`application/x-www-form-urlencoded`).";
+            table.optional_table("form", about).map(|inner| WrittenBody {
+                value: literal(read_form(inner)),
+                encoding: BodyEncoding::Form,
+                content_type: Some("application/x-www-form-urlencoded".to_owned()),
+            })
+        }
+        _ => {
+            let about = "The parts of a form (`multipart/form-data`).";
+            let parts = table.optional_table("multipart", about).map(read_parts);
+            parts.map(|(boundary, text)| WrittenBody {
+                value: literal(text),
+                encoding: BodyEncoding::Text,
+                content_type: Some(format!("multipart/form-data; boundary={boundary}")),
+            })
+        }
     };
     for other in table.keys().filter(|other| *other != key) {
         table.reject(other, ValueError::new(format!("`{key}` is the whole body")).hint("leave this out"));
@@ -65,34 +94,34 @@ fn read_structured(mut table: TomlTable, key: &str) -> Option<WrittenBody> {
     written
 }
 
-fn body(value: &DeValue) -> Result<String, ValueError> {
-    let body = text(value)?;
-    match body.len() {
+fn body() -> ValueSpec<String> {
+    text().and_then(|body| match body.len() {
         0..=BODY_MAX => Ok(body),
         _ => Err(ValueError::new(format!("expected at most {BODY_MAX} bytes"))),
-    }
+    })
 }
 
-/// Reads JSON in which placeholders stand for numbers or for parts of strings.
-fn json(value: &DeValue) -> Result<String, ValueError> {
-    let body = body(value)?;
-    let filled: String = template_pieces(&body)
-        .iter()
-        .map(|piece| match piece {
-            TemplatePiece::Text(text) => text,
-            _ => "0",
-        })
-        .collect();
-    match serde_json::from_str::<serde::de::IgnoredAny>(&filled) {
-        Ok(_) => Ok(body),
-        Err(error) => Err(ValueError::new(format!("not JSON: {error}"))
-            .hint("write it in single quotes: `'{\"id\": {id}, \"name\": \"{users.name}\"}'`")),
-    }
+/// JSON in which placeholders stand for numbers or for parts of strings.
+fn json() -> ValueSpec<String> {
+    body().and_then(|body| {
+        let filled: String = template_pieces(&body)
+            .iter()
+            .map(|piece| match piece {
+                TemplatePiece::Text(text) => text,
+                _ => "0",
+            })
+            .collect();
+        match serde_json::from_str::<serde::de::IgnoredAny>(&filled) {
+            Ok(_) => Ok(body),
+            Err(error) => Err(ValueError::new(format!("not JSON: {error}"))
+                .hint("write it in single quotes: `'{\"id\": {id}, \"name\": \"{users.name}\"}'`")),
+        }
+    })
 }
 
 /// Reads the fields of a form and writes them, but for placeholders, in the encoding of forms.
 fn read_form(mut table: TomlTable) -> String {
-    let fields = table.named(|_, value| text(value));
+    let fields = table.named(text());
     table.finish();
     let fields = fields
         .into_iter()
@@ -127,20 +156,23 @@ fn form_encoded(text: &str) -> String {
 fn read_parts(mut table: TomlTable) -> (String, String) {
     let mut parts = String::new();
     let mut texts: Vec<String> = Vec::new();
-    for (name, _, entry) in table.named_entries() {
+    let literal = text();
+    for (name, _, entry) in table.named_entries(&literal) {
         let mut head = format!("Content-Disposition: form-data; name=\"{}\"", quoted(name));
         let value = match entry {
             NamedEntry::Value(value) => {
-                text(value).map_err(|error| table.reject(name, error)).unwrap_or_default()
+                literal.read(value).map_err(|error| table.reject(name, error)).unwrap_or_default()
             }
             NamedEntry::Table(mut inner) => {
-                if let Some(file_name) = inner.optional("file-name", line) {
+                inner.describe("Part", "A part of a form with its properties.");
+                let about = "The name of the file that it stands for.";
+                if let Some(file_name) = inner.optional("file-name", about, line()) {
                     head += &format!("; filename=\"{}\"", quoted(&file_name));
                 }
-                if let Some(media_type) = inner.optional("type", line) {
+                if let Some(media_type) = inner.optional("type", "Its media type: `text/plain`.", line()) {
                     head += &format!("\r\nContent-Type: {media_type}");
                 }
-                let value = inner.required("value", text).unwrap_or_default();
+                let value = inner.required("value", "Its content.", text()).unwrap_or_default();
                 inner.finish();
                 value
             }

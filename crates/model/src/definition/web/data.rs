@@ -3,7 +3,8 @@
 use std::ops::Range;
 
 use languages::names;
-use languages::reader::{TomlTable, ValueError, choice, line};
+use languages::reader::{TomlTable, ValueError};
+use languages::spec::{choice, line};
 
 use crate::workload::{EXTRACTED, is_name};
 use crate::{RowPick, RowsEnd};
@@ -13,8 +14,8 @@ const DATA_MAX: usize = 16;
 
 names! {
     /// The format of a file of data.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq, schemars::JsonSchema)]
-    pub enum DataFormat {
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum DataFormat without serde {
         /// Values between commas, with a line of column names (RFC 4180).
         Csv = "csv",
         /// A JSON object per line.
@@ -41,8 +42,9 @@ pub struct DataDefinition {
     pub columns: Vec<(String, Range<usize>)>,
 }
 
-/// Reads all data.
-pub(in crate::definition) fn read_data(mut table: TomlTable) -> Vec<DataDefinition> {
+/// Reads `data`: all data by their names.
+pub(in crate::definition) fn read_data(table: &mut TomlTable, about: &str) -> Vec<DataDefinition> {
+    let Some(mut table) = table.optional_table("data", about) else { return Vec::new() };
     let inner = table.named_tables();
     if DATA_MAX < inner.len() {
         table.reject_all(ValueError::new(format!("more than {DATA_MAX} files of data")));
@@ -54,17 +56,21 @@ pub(in crate::definition) fn read_data(mut table: TomlTable) -> Vec<DataDefiniti
 fn read_one(name: &str, mut table: TomlTable) -> Option<DataDefinition> {
     if !is_name(name) || name == EXTRACTED {
         let error = ValueError::new(format!("`{name}` cannot be the name of data"));
-        table.reject_all(error.hint("take letters, digits, `-` and `_`, and not `extract`"));
+        table.reject_all(error.hint("use letters, digits, `-` and `_`, but not `extract`"));
     }
-    let file = table.required("file", line);
-    let format = table.optional("format", choice);
-    let pick = table.optional("pick", choice).unwrap_or_default();
-    let at_end = table.optional("at-end", choice).unwrap_or_default();
+    table.describe("Data", "A file whose rows users take, one per page. Its values are never stored.");
+    let file = table.required("file", "The file, by its path from the definition.", line());
+    let about = "The format of the file; if absent: by the end of its name, `.csv`, `.jsonl` or `.ndjson`.";
+    let format = table.optional("format", about, choice());
+    let about = "The rows that a user takes; if absent: `sequential`.";
+    let pick = table.optional("pick", about, choice()).unwrap_or_default();
+    let about = "The end of the rows; if absent: `wrap`.";
+    let at_end = table.optional("at-end", about, choice()).unwrap_or_default();
     let span = table.span_of("file");
     let format = format.or_else(|| {
         let format = format_of(file.as_deref()?);
         if format.is_none() && table.value("format").is_none() {
-            let error = ValueError::new("the name of the file does not tell its format");
+            let error = ValueError::new("the file name does not reveal its format");
             table.reject("file", error.hint("add `format = \"csv\"` or `format = \"jsonl\"`"));
         }
         format

@@ -17,14 +17,13 @@ mod weight;
 mod workload;
 
 use languages::reader::TomlTable;
-use schemars::JsonSchema;
 
 pub(super) use data::read_data;
 pub use data::{DataDefinition, DataFormat};
 pub(super) use extract::regex;
-pub(super) use parameter::read_values;
+pub(super) use parameter::{count, fixed_count, read_values};
 pub use request::header_name_fault;
-pub(super) use request::kind_limits;
+pub(super) use request::{ABOUT_LIMITS, kind_limits};
 pub(super) use secret::variable;
 pub(super) use weight::Weight;
 
@@ -82,8 +81,7 @@ pub enum WorkloadSource {
 }
 
 /// The source of the filelist.
-#[derive(Debug, Clone, PartialEq, Eq, JsonSchema)]
-#[schemars(rename_all = "kebab-case", deny_unknown_fields)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FilelistSource {
     /// A file beside the definition, by its name.
     File(String),

@@ -1,12 +1,13 @@
 //! Reading `parameters.NAME`: the parts of a request that vary.
 
 use languages::REDACTED;
-use languages::reader::{TomlTable, ValueError, list, text, whole};
+use languages::reader::{TomlTable, ValueError};
+use languages::spec::{ValueSpec, text, whole};
 use toml::de::DeValue;
 
 use super::placeholders::RequestText;
 use super::request::Values;
-use super::secret::read_source;
+use super::secret::{SecretWords, read_source};
 use crate::workload::PATH_MAX;
 use crate::{Count, Parameter, PathPattern, Pick, RequestPart};
 
@@ -28,18 +29,32 @@ pub(super) fn read_parameters<'a>(
 }
 
 fn read_parameter(name: &str, table: &mut TomlTable, values: &mut Values) -> Option<Parameter> {
-    if ["env", "file"].iter().any(|key| table.value(key).is_some()) {
-        return read_secret_parameter(name, table, values);
+    let about = "A part of a request that varies, either `count` numbers or `values`, or a secret, from `env` or `file`.";
+    table.describe("Parameter", about);
+    let is_secret = ["env", "file"].iter().any(|key| table.value(key).is_some());
+    let mut parameter = None;
+    for is_secret in table.cases(is_secret, &[false, true]) {
+        parameter = if is_secret {
+            read_secret_parameter(name, table, values)
+        } else {
+            read_values(name, table, count())
+        };
     }
-    read_values(name, table)
+    parameter
 }
 
 /// Reads a parameter that has its values in the definition.
-pub(in crate::definition) fn read_values(name: &str, table: &mut TomlTable) -> Option<Parameter> {
-    let texts = table.optional("values", list(value));
-    let first = table.optional("from", whole(0..=i64::MAX as u64));
-    let count = table.optional("count", count);
-    let pick = table.optional("pick", pick).unwrap_or(Pick::Uniform);
+pub(in crate::definition) fn read_values(
+    name: &str,
+    table: &mut TomlTable,
+    count: ValueSpec<Count>,
+) -> Option<Parameter> {
+    let texts = table.optional("values", "Texts.", value().non_empty_list());
+    let first = table.optional("from", "The first number; if absent: 0.", whole(0..=i64::MAX as u64));
+    let count = table.optional("count", "Number of values.", count);
+    let about = "The distribution of the values; if absent: `uniform`. Others are `zipf:1.0`, `poisson:5` and \
+                 `weights:3,2,1`.";
+    let pick = table.optional("pick", about, pick()).unwrap_or(Pick::Uniform);
     if texts.is_some() {
         for key in ["from", "count"].into_iter().filter(|key| table.value(key).is_some()) {
             table.reject(key, ValueError::new("expected either `values` or `from` and `count`, found both"));
@@ -63,10 +78,10 @@ pub(in crate::definition) fn read_values(name: &str, table: &mut TomlTable) -> O
 
 /// Reads a parameter whose only value is a secret.
 fn read_secret_parameter(name: &str, table: &mut TomlTable, values: &mut Values) -> Option<Parameter> {
-    let (prefix, source) = read_source(table);
+    let (prefix, source) = read_source(table, SecretWords { value: "the only value", of_file: "" });
     let only = || ValueError::new("a value from `env` or `file` is the only one");
     for key in ["values", "from", "count", "pick"] {
-        table.optional::<()>(key, |_| Err(only()));
+        table.refuse(key, only());
     }
     if ["env", "file"].iter().all(|key| table.value(key).is_some()) {
         table.reject("file", only());
@@ -75,13 +90,14 @@ fn read_secret_parameter(name: &str, table: &mut TomlTable, values: &mut Values)
     Some(Parameter::texts(name, vec![REDACTED.to_owned()]))
 }
 
-/// Reads one of several values; it may be empty.
-fn value(value: &DeValue) -> Result<String, ValueError> {
-    let value = text(value)?;
-    match value.len() <= PATH_MAX {
-        true => Ok(value),
-        false => Err(ValueError::new(format!("expected at most {PATH_MAX} bytes"))),
-    }
+/// Values of a parameter, which may be empty.
+fn value() -> ValueSpec<String> {
+    text().and_then(|value| {
+        if value.len() <= PATH_MAX {
+            return Ok(value);
+        }
+        Err(ValueError::new(format!("expected at most {PATH_MAX} bytes")))
+    })
 }
 
 /// Returns the first value of a parameter that no path can have.
@@ -90,27 +106,42 @@ fn not_for_path(parameter: &Parameter) -> Option<&str> {
     parameter.texts.iter().map(String::as_str).find(|value| *value != REDACTED && !is_allowed(value))
 }
 
-fn pick(value: &DeValue) -> Result<Pick, ValueError> {
-    text(value)?.parse::<Pick>().map_err(|error| ValueError::new(error.to_string()))
+fn pick() -> ValueSpec<Pick> {
+    let pattern = "^(uniform|zipf:[0-9.]+|poisson:[0-9.]+|weights:[0-9.,]+)$";
+    text()
+        .rule("pattern", pattern)
+        .and_then(|written| written.parse::<Pick>().map_err(|error| ValueError::new(error.to_string())))
 }
 
-/// Reads `100` or `"sqrt(20 * load)"`.
-fn count(value: &DeValue) -> Result<Count, ValueError> {
-    let DeValue::String(written) = value else {
-        return whole(1..=COUNT_MAX)(value).map(Count::Fixed);
-    };
-    let inside = written.trim().strip_prefix("sqrt(").and_then(|rest| rest.strip_suffix(')'));
-    let factor = inside.and_then(|inside| match inside.split_once('*') {
-        Some((factor, load)) => factor.trim().parse::<f64>().ok().filter(|_| load.trim() == "load"),
-        None => Some(1.0).filter(|_| inside.trim() == "load"),
-    });
-    match factor.filter(|factor| 0.0 < *factor && *factor <= FACTOR_MAX) {
-        Some(factor) => Ok(Count::SquareRoot(factor)),
-        None => Err(ValueError::new(format!(
-            "expected a number, or one that grows with the load, found `{written}`"
-        ))
-        .hint("write `100` or `\"sqrt(20 * load)\"`")),
-    }
+/// Whole numbers of values.
+pub(in crate::definition) fn fixed_count() -> ValueSpec<Count> {
+    whole(1..=COUNT_MAX).map(Count::Fixed)
+}
+
+/// Numbers of values: `100` or `"sqrt(20 * load)"`.
+pub(in crate::definition) fn count() -> ValueSpec<Count> {
+    let about =
+        "Number of values: a constant, or `sqrt(20 * load)`, rounded up, in the first parameter of a path.";
+    let is_text = |value: &DeValue| matches!(value, DeValue::String(_));
+    fixed_count().or(growing_count(), is_text).named("Count", about)
+}
+
+fn growing_count() -> ValueSpec<Count> {
+    let pattern = r"^sqrt\(([0-9.]+ *\* *)?load\)$";
+    text().rule("pattern", pattern).and_then(|written| {
+        let inside = written.trim().strip_prefix("sqrt(").and_then(|rest| rest.strip_suffix(')'));
+        let factor = inside.and_then(|inside| match inside.split_once('*') {
+            Some((factor, load)) => factor.trim().parse::<f64>().ok().filter(|_| load.trim() == "load"),
+            None => Some(1.0).filter(|_| inside.trim() == "load"),
+        });
+        match factor.filter(|factor| 0.0 < *factor && *factor <= FACTOR_MAX) {
+            Some(factor) => Ok(Count::SquareRoot(factor)),
+            None => Err(ValueError::new(format!(
+                "expected a number, or one that grows with the load, found `{written}`"
+            ))
+            .hint("write `100` or `\"sqrt(20 * load)\"`")),
+        }
+    })
 }
 
 /// Brings parameters into the order of their placeholders: those of the path, then those of headers and body. `None`,

@@ -6,7 +6,7 @@ use languages::reader::{TomlTable, ValueError};
 use languages::{credential_spans, nearest};
 
 use super::DataDefinition;
-use crate::secret::{has_own_credential, without_values};
+use crate::secrets::{has_own_credential, without_values};
 use crate::workload::has_placeholders;
 use crate::{EXTRACTED_MAX, Page, Request, SessionValue, TemplatePiece, template_pieces};
 
@@ -257,7 +257,7 @@ mod tests {
         insta::assert_snapshot!(found, @r#"
         line 11, `"jar"`: `workload.cookies` is not valid: expected `none` or `page` or `user`, found `jar`
         line 16, `"uniqe"`: `workload.data.users.pick` is not valid: expected `sequential` or `random` or `unique`, found `uniqe`
-        line 14, `"users.txt"`: `workload.data.users.file` is not valid: the name of the file does not tell its format
+        line 14, `"users.txt"`: `workload.data.users.file` is not valid: the file name does not reveal its format
         line 13, `extract`: `workload.data.extract` is not valid: `extract` cannot be the name of data
         line 32, `{ form = { name = "{users.name}", password = "{user.password}", csrf = "{extract.csrf}" } }`: `workload.requests.body` is not valid: `{user.password}`: there are no data `user`
         line 32, `{ form = { name = "{users.name}", password = "s3cret", csrf = "{extract.csrf}" } }`: `workload.requests.body` is not valid: something here looks like a credential, and would be stored

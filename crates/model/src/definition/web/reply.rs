@@ -1,17 +1,28 @@
 //! Reading `reply`: the expected body.
 
-use languages::reader::{NamedEntry, TomlTable, ValueError, bytes, flag, kind, list, one_of, text, whole};
+use languages::reader::{NamedEntry, TomlTable, ValueError, kind};
+use languages::spec::{NamedChoice, ValueSpec, bytes, flag, one_of, text, whole};
+use serde_json::{Value, json};
 use toml::de::DeValue;
 
 use super::extract::check_pointer;
 use crate::{Count, JsonCheck, ReplyBody, Request};
 
 /// Replies that are written as one word.
-const REPLIES: &[(&str, ReplyBody)] = &[
-    ("empty", ReplyBody::Empty),
-    ("seen", ReplyBody::Seen),
-    ("same", ReplyBody::Same),
-    ("any", ReplyBody::Any),
+const REPLIES: &[NamedChoice<ReplyBody>] = &[
+    NamedChoice("empty", "No body.", ReplyBody::Empty),
+    NamedChoice(
+        "seen",
+        "The body of the first reply for the same path, until the page changes; then its type, and a length that is \
+         not cut.",
+        ReplyBody::Seen,
+    ),
+    NamedChoice(
+        "same",
+        "The body of the first reply for the same path: it must stay the same.",
+        ReplyBody::Same,
+    ),
+    NamedChoice("any", "Anything.", ReplyBody::Any),
 ];
 
 /// The smallest generated HTML page: its markup takes up most of it.
@@ -28,24 +39,29 @@ const JSON_CHECKS_MAX: usize = 100;
 
 /// Reads the reply of a request, a word or a table.
 pub(super) fn reply(table: &mut TomlTable) -> Option<ReplyBody> {
-    match table.value("reply") {
-        Some(DeValue::Table(_)) => table.required_table("reply").and_then(read_reply),
-        _ => table.required("reply", one_of(REPLIES)),
-    }
+    let words = one_of("ReplyWord", "The body of a reply.", REPLIES);
+    table.required_either("reply", "The body of the right reply.", words, read_reply)
 }
 
 fn read_reply(mut table: TomlTable) -> Option<ReplyBody> {
-    let is_list = matches!(table.value("file"), Some(DeValue::Array(_)));
-    let file = match is_list {
-        true => table.optional("file", list(bytes)),
-        false => table.optional("file", bytes).map(|bytes| vec![bytes]),
-    };
-    let letters = table.optional("letters", whole(1..=ReplyBody::LETTERS_BYTES_MAX));
-    let html_letters = table.optional("html-letters", whole(HTML_LETTERS_MIN..=ReplyBody::LETTERS_BYTES_MAX));
-    let contains = table.optional("contains", contains);
-    let content_type = table.optional("content-type", content_type);
-    let json = table.optional_table("json").map(read_json);
-    let (least, most) = (table.optional("length-min", bytes), table.optional("length-max", bytes));
+    table.describe("Reply", "The body of a reply: one of these.");
+    let about =
+        "A file of the file set, by its size in bytes; or one size for each value of the last parameter.";
+    let sizes = bytes().map(|bytes| vec![bytes]);
+    let sizes = sizes.or(bytes().non_empty_list(), |value| matches!(value, DeValue::Array(_)));
+    let file = table.optional("file", about, sizes);
+    let about = "Length of a generated text in letters; its seed is the parameter `seed`, or 0.";
+    let letters = table.optional("letters", about, whole(1..=ReplyBody::LETTERS_BYTES_MAX));
+    let about = "A generated HTML page of so many bytes.";
+    let html_letters =
+        table.optional("html-letters", about, whole(HTML_LETTERS_MIN..=ReplyBody::LETTERS_BYTES_MAX));
+    let contains = table.optional("contains", "Anything that contains this text.", contains());
+    let about = "A content type, `text/html`: the body may be anything.";
+    let content_type = table.optional("content-type", about, content_type());
+    let about = "JSON with these values at their places, JSON pointers (RFC 6901), and anything else.";
+    let json = table.optional_table("json", about).map(read_json);
+    let least = table.optional("length-min", "The least length in bytes of anything.", bytes());
+    let most = table.optional("length-max", "The greatest length in bytes of anything.", bytes());
     let given: Vec<&str> = table.keys().collect();
     let is_length = given.iter().all(|key| key.starts_with("length-"));
     if given.is_empty() || (1 < given.len() && !is_length) {
@@ -67,30 +83,35 @@ fn read_reply(mut table: TomlTable) -> Option<ReplyBody> {
     file.or(letters).or(html_letters).or(contains).or(content_type).or(json).or(length)
 }
 
-fn content_type(value: &DeValue) -> Result<String, ValueError> {
-    let written = text(value)?;
-    let is_token = |part: &str| {
-        !part.is_empty() && part.bytes().all(|c| c.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&c))
-    };
-    match written.split_once('/') {
-        Some((kind, subtype)) if is_token(kind) && is_token(subtype) => Ok(written.to_ascii_lowercase()),
-        _ => {
-            Err(ValueError::new("expected a content type without parameters").hint("write it as `text/html`"))
+fn content_type() -> ValueSpec<String> {
+    text().rule("pattern", "^[^/ ;]+/[^/ ;]+$").and_then(|written| {
+        let is_token = |part: &str| {
+            let is_plain = |c: u8| c.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&c);
+            !part.is_empty() && part.bytes().all(is_plain)
+        };
+        match written.split_once('/') {
+            Some((kind, subtype)) if is_token(kind) && is_token(subtype) => Ok(written.to_ascii_lowercase()),
+            _ => {
+                Err(ValueError::new("expected a content type without parameters")
+                    .hint("write it as `text/html`"))
+            }
         }
-    }
+    })
 }
 
 /// Reads the values that a JSON body must have, by their JSON pointers.
 fn read_json(mut table: TomlTable) -> ReplyBody {
     let mut checks = Vec::new();
-    for (pointer, _, entry) in table.named_entries() {
+    let literal = json_value();
+    for (pointer, _, entry) in table.named_entries(&literal) {
         if let Err(error) = check_pointer(pointer) {
             table.reject(pointer, error);
         }
         let value = match entry {
-            NamedEntry::Value(value) => json_value(value).map(Some),
+            NamedEntry::Value(value) => literal.read(value).map(Some),
             NamedEntry::Table(mut inner) => {
-                let any = inner.required("any", flag);
+                inner.describe("AnyValue", "Any value.");
+                let any = inner.required("any", "Always `true`.", flag());
                 inner.finish();
                 match any {
                     Some(false) => Err(ValueError::new("expected `{ any = true }`")),
@@ -116,27 +137,29 @@ fn read_json(mut table: TomlTable) -> ReplyBody {
     ReplyBody::Json(checks)
 }
 
-/// Reads a string, a number or a truth value.
-fn json_value(value: &DeValue) -> Result<serde_json::Value, ValueError> {
-    let written = match value {
-        DeValue::String(text) => return Ok(text.to_string().into()),
-        DeValue::Boolean(value) => return Ok((*value).into()),
-        DeValue::Integer(number) => number.as_str().parse::<i64>().ok().map(serde_json::Value::from),
-        DeValue::Float(number) => number.as_str().parse::<f64>().ok().map(serde_json::Value::from),
-        _ => None,
+/// Strings, numbers and truth values.
+fn json_value() -> ValueSpec<Value> {
+    let read = |value: &DeValue| -> Result<Value, ValueError> {
+        let written = match value {
+            DeValue::String(text) => return Ok(text.to_string().into()),
+            DeValue::Boolean(value) => return Ok((*value).into()),
+            DeValue::Integer(number) => number.as_str().parse::<i64>().ok().map(Value::from),
+            DeValue::Float(number) => number.as_str().parse::<f64>().ok().map(Value::from),
+            _ => None,
+        };
+        let found = || format!("expected a string, a number or a truth value, found {}", kind(value));
+        written.ok_or_else(|| ValueError::new(found()).hint("`{ any = true }` takes any value"))
     };
-    let found = || format!("expected a string, a number or a truth value, found {}", kind(value));
-    written.ok_or_else(|| ValueError::new(found()).hint("`{ any = true }` takes any value"))
+    ValueSpec::new(|| json!({ "type": ["string", "number", "boolean"] }), read)
 }
 
-fn contains(value: &DeValue) -> Result<String, ValueError> {
-    let found = text(value)?;
-    match found.len() {
+fn contains() -> ValueSpec<String> {
+    text().rule("minLength", 1).rule("maxLength", CONTAINS_MAX).and_then(|found| match found.len() {
         0 => Err(ValueError::new("expected a string that the reply contains, found an empty one")
             .hint("write `reply = \"any\"` if any body is right")),
         1..=CONTAINS_MAX => Ok(found),
         _ => Err(ValueError::new(format!("expected at most {CONTAINS_MAX} bytes"))),
-    }
+    })
 }
 
 /// Checks the expected reply against the rest of the request.

@@ -2,9 +2,8 @@
 
 use std::ops::Range;
 
-use languages::reader::{
-    NamedEntry, TomlTable, ValueError, choice, flag, line, list, ratio, text, whole_u32,
-};
+use languages::reader::{NamedEntry, TomlTable, ValueError};
+use languages::spec::{ValueSpec, choice, flag, line, ratio, text, whole_u32};
 use toml::de::DeValue;
 
 use super::body::read_body;
@@ -12,7 +11,7 @@ use super::extract::read_extracts;
 use super::parameter::{in_order, read_parameters};
 use super::placeholders::{RequestText, check_credentials};
 use super::reply::{check_reply, reply};
-use super::secret::{WrittenValue, read_value};
+use super::secret::{SecretWords, WrittenValue, read_value};
 use super::weight::Weight;
 use crate::workload::PATH_MAX;
 use crate::{
@@ -34,6 +33,14 @@ const OWN_HEADERS: [&str; 10] = [
     "upgrade",
 ];
 
+/// The description of limits on one kind.
+pub(in crate::definition) const ABOUT_LIMITS: &str =
+    "Limits on its response times and errors that a valid load point keeps: `p99<50ms,errors<1%`.";
+
+/// The words for the value of a header field in descriptions.
+const WORDS: SecretWords =
+    SecretWords { value: "the value", of_file: "; a line break at its end does not count" };
+
 /// Reads the request at `kind` and its weight, and adds its secret parts. The caller checks what involves several
 /// requests.
 pub(super) fn read_request(
@@ -41,26 +48,38 @@ pub(super) fn read_request(
     table: &mut TomlTable,
     secrets: &mut Vec<PlacedSecret>,
 ) -> Option<(Request, Option<Weight>)> {
+    table.describe("Request", "One kind of request.");
     let mut values = Values { kind, ..Values::default() };
-    let name = table.required("name", line);
-    let weight = table.optional("weight", Weight::read);
-    let method = table.optional("method", method);
-    let path = table.required("path", path);
-    let parameters = table.optional_table("parameters");
+    let name = table.required("name", "The name in reports; names are all different.", line());
+    let about = "Its share of all pages is this divided by the sum of all weights. Only without `pages`, and then in each.";
+    let weight = table.optional("weight", about, Weight::spec());
+    let method = table.optional("method", "The method; if absent: `GET`.", method());
+    let about = "The path with its query; `{id}` stands for the value of the parameter `id`, `{id:5}` for five digits of \
+                 it, `{users.name}` for a column of data, `{extract.token}` for a value from an earlier reply. So in \
+                 headers and body.";
+    let path = table.required("path", about, path());
+    let about = "The parameters in path, headers and body, by their names.";
+    let parameters = table.optional_table("parameters", about);
     let parameters = parameters.map(|table| read_parameters(table, &mut values)).unwrap_or_default();
-    if let Some(headers) = table.optional_table("headers") {
+    let about = "Header fields besides those of the protocol. Those that look like credentials are redacted.";
+    if let Some(headers) = table.optional_table("headers", about) {
         read_headers(headers, &mut values);
     }
     let body_encoding = take_body(table, &mut values);
-    if table.optional("disclose-path", flag) == Some(true) {
+    let about = "Whether the path is shown although its query looks like a credential; if absent: `false`.";
+    if table.optional("disclose-path", about, flag()) == Some(true) {
         values.disclosed.push("path".to_owned());
     }
     let (status, other_statuses) = read_status(table);
     let reply = reply(table);
-    let redirects = table.optional("redirects", choice).unwrap_or_default();
-    let extracts = table.optional_table("extract").map(read_extracts).unwrap_or_default();
-    let share_gap_max = table.optional("share-gap-max", ratio);
-    let limits = table.optional("limits", kind_limits).unwrap_or_default();
+    let about = "Whether a redirect is a reply like any other, or followed; if absent: `count`.";
+    let redirects = table.optional("redirects", about, choice()).unwrap_or_default();
+    let about =
+        "The values to take from the reply, by the names that they have in later requests: `{extract.NAME}`.";
+    let extracts = table.optional_table("extract", about).map(read_extracts).unwrap_or_default();
+    let about = "Relative deviation of its share of all requests above which a load point is not valid.";
+    let share_gap_max = table.optional("share-gap-max", about, ratio());
+    let limits = table.optional("limits", ABOUT_LIMITS, kind_limits()).unwrap_or_default();
     let path = path?;
     let parameters = in_order(table, &path, &values.texts(), parameters)?;
     let method = method.unwrap_or_else(|| "GET".to_owned());
@@ -94,36 +113,38 @@ pub(super) fn read_request(
     Some((request, weight))
 }
 
-fn method(value: &DeValue) -> Result<String, ValueError> {
-    let method = line(value)?;
-    let is_plain = |c: char| c.is_ascii_uppercase() || c == '-';
-    if !method.chars().all(is_plain) || method.starts_with('-') || 32 < method.len() {
-        let error = ValueError::new(format!("expected a method in capital letters, found `{method}`"));
-        return Err(error.hint("write a method such as `POST`"));
-    }
-    match method.as_str() {
-        "CONNECT" => Err(ValueError::new("`CONNECT` opens a tunnel, which cannot be measured")),
-        _ => Ok(method),
-    }
+fn method() -> ValueSpec<String> {
+    line().rule("pattern", "^[A-Z][A-Z-]{0,31}$").and_then(|method| {
+        let is_plain = |c: char| c.is_ascii_uppercase() || c == '-';
+        if !method.chars().all(is_plain) || method.starts_with('-') || 32 < method.len() {
+            let error = ValueError::new(format!("expected a method in capital letters, found `{method}`"));
+            return Err(error.hint("write a method such as `POST`"));
+        }
+        match method.as_str() {
+            "CONNECT" => Err(ValueError::new("`CONNECT` opens a tunnel, which cannot be measured")),
+            _ => Ok(method),
+        }
+    })
 }
 
-fn path(value: &DeValue) -> Result<PathPattern, ValueError> {
-    let written = text(value)?;
-    let is_visible = |c: char| c.is_ascii_graphic() && c != '#';
-    if let Some((at, c)) = written.char_indices().find(|(_, c)| !is_visible(*c)) {
-        let error = ValueError::new(format!("`{}` is not allowed in a path", c.escape_default()));
-        return Err(error
-            .hint("write it percent-encoded, such as `%20` for a space")
-            .at(at..at + c.len_utf8()));
-    }
-    if PATH_MAX < written.len() {
-        return Err(ValueError::new(format!(
-            "expected at most {PATH_MAX} characters: servers refuse longer ones"
-        )));
-    }
-    written.parse::<PathPattern>().map_err(|error| {
-        let at = written.len() - error.rest.len()..written.len();
-        ValueError::new(error.problem.trim_end_matches(',')).at(at)
+fn path() -> ValueSpec<PathPattern> {
+    text().rule("pattern", "^/[!-~]*$").rule("maxLength", PATH_MAX).and_then(|written| {
+        let is_visible = |c: char| c.is_ascii_graphic() && c != '#';
+        if let Some((at, c)) = written.char_indices().find(|(_, c)| !is_visible(*c)) {
+            let error = ValueError::new(format!("`{}` is not allowed in a path", c.escape_default()));
+            return Err(error
+                .hint("write it percent-encoded, such as `%20` for a space")
+                .at(at..at + c.len_utf8()));
+        }
+        if PATH_MAX < written.len() {
+            return Err(ValueError::new(format!(
+                "expected at most {PATH_MAX} characters: servers refuse longer ones"
+            )));
+        }
+        written.parse::<PathPattern>().map_err(|error| {
+            let at = written.len() - error.rest.len()..written.len();
+            ValueError::new(error.problem.trim_end_matches(',')).at(at)
+        })
     })
 }
 
@@ -200,11 +221,11 @@ fn take_body(table: &mut TomlTable, values: &mut Values) -> BodyEncoding {
 
 /// Reads the status of the right reply, or several.
 fn read_status(table: &mut TomlTable) -> (u16, Vec<u16>) {
-    let status = whole_u32(200..=599);
-    let mut statuses = match table.value("status") {
-        Some(DeValue::Array(_)) => table.optional("status", list(status)).unwrap_or_default(),
-        _ => table.optional("status", status).into_iter().collect(),
-    };
+    let status = || whole_u32(200..=599);
+    let one = status().map(|status| vec![status]);
+    let statuses = one.or(status().non_empty_list(), |value| matches!(value, DeValue::Array(_)));
+    let about = "The status of the right reply, or several that are as right; if absent: 200.";
+    let mut statuses = table.optional("status", about, statuses).unwrap_or_default();
     let mut seen = Vec::new();
     statuses.retain(|status| {
         let is_new = !seen.contains(status);
@@ -216,14 +237,20 @@ fn read_status(table: &mut TomlTable) -> (u16, Vec<u16>) {
 }
 
 fn read_headers(mut table: TomlTable, values: &mut Values) {
-    for (name, span, entry) in table.named_entries() {
+    let literal = header_value();
+    for (name, span, entry) in table.named_entries(&literal) {
         if let Err(error) = check_header_name(name) {
             table.reject(name, error);
             continue;
         }
         let written = match entry {
-            NamedEntry::Table(inner) => read_value(inner, header_value),
-            NamedEntry::Value(value) => match header_value(value) {
+            NamedEntry::Table(mut inner) => {
+                inner.describe("Value", "The source of a value: one of `env`, `file` and `value`.");
+                let written = read_value(&mut inner, WORDS, header_value());
+                inner.finish();
+                written
+            }
+            NamedEntry::Value(value) => match literal.read(value) {
                 Ok(text) => Some(WrittenValue::Literal { text, disclose: None }),
                 Err(error) => {
                     table.reject(name, error);
@@ -266,26 +293,31 @@ fn check_header_name(name: &str) -> Result<(), ValueError> {
     }
 }
 
-fn header_value(value: &DeValue) -> Result<String, ValueError> {
-    let content = text(value)?;
-    if content.trim() != content || !content.chars().all(|c| c == '\t' || c == ' ' || c.is_ascii_graphic()) {
-        return Err(ValueError::new("expected one line of ASCII, without spaces around it"));
-    }
-    Ok(content)
+fn header_value() -> ValueSpec<String> {
+    text().and_then(|content| {
+        let is_line = content.chars().all(|c| c == '\t' || c == ' ' || c.is_ascii_graphic());
+        if content.trim() != content || !is_line {
+            return Err(ValueError::new("expected one line of ASCII, without spaces around it"));
+        }
+        Ok(content)
+    })
 }
 
-/// Reads limits on the response times and errors of one kind.
-pub(in crate::definition) fn kind_limits(value: &DeValue) -> Result<Vec<Limit>, ValueError> {
-    let limits =
-        parse_limits(&text(value)?).map_err(|error| ValueError::new(error.message).hint(error.hint))?;
-    let of_all = |limit: &&Limit| matches!(limit.metric(), LimitMetric::Rate | LimitMetric::Delivered);
-    match limits.iter().find(of_all) {
-        Some(limit) => {
-            let error = ValueError::new(format!("`{limit}` is a limit of all operations, not of one kind"));
-            Err(error.hint("give it to the run, by `--limit`"))
+/// Limits on the response times and errors of one kind.
+pub(in crate::definition) fn kind_limits() -> ValueSpec<Vec<Limit>> {
+    text().and_then(|written| {
+        let limits =
+            parse_limits(&written).map_err(|error| ValueError::new(error.message).hint(error.hint))?;
+        let of_all = |limit: &&Limit| matches!(limit.metric(), LimitMetric::Rate | LimitMetric::Delivered);
+        match limits.iter().find(of_all) {
+            Some(limit) => {
+                let error =
+                    ValueError::new(format!("`{limit}` is a limit of all operations, not of one kind"));
+                Err(error.hint("give it to the run, by `--limit`"))
+            }
+            None => Ok(limits),
         }
-        None => Ok(limits),
-    }
+    })
 }
 
 #[cfg(test)]

@@ -1,13 +1,22 @@
 //! Reading values that may be secrets: `{ env = "TOKEN", prefix = "Bearer " }`, `{ file = "token.txt" }`, and literal
 //! ones with `disclose`.
 
-use languages::reader::{TomlTable, ValueError, flag, line, text};
-use toml::de::DeValue;
+use languages::reader::{TomlTable, ValueError};
+use languages::spec::{ValueSpec, flag, line, text};
 
-use crate::SecretSource;
+use crate::{SecretSource, capitalized};
 
 /// The longest name of an environment variable.
 const NAME_MAX: usize = 200;
+
+/// The words for a value that may be a secret, for descriptions.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct SecretWords {
+    /// The value: `the body`.
+    pub(super) value: &'static str,
+    /// A remark on a file that has it.
+    pub(super) of_file: &'static str,
+}
 
 /// A value as a definition has it.
 pub(super) enum WrittenValue {
@@ -27,14 +36,16 @@ pub(super) enum WrittenValue {
     },
 }
 
-/// Reads a value that is written as a table; `literal` reads a literal value.
+/// Reads a value that is written as a table; `literal` is the kind of values that stand in the definition itself.
 pub(super) fn read_value(
-    mut table: TomlTable,
-    literal: impl Fn(&DeValue) -> Result<String, ValueError>,
+    table: &mut TomlTable,
+    words: SecretWords,
+    literal: ValueSpec<String>,
 ) -> Option<WrittenValue> {
-    let (prefix, source) = read_source(&mut table);
-    let value = table.optional("value", literal);
-    let disclose = table.optional("disclose", flag);
+    let (prefix, source) = read_source(table, words);
+    let value = table.optional("value", &format!("{} itself.", capitalized(words.value)), literal);
+    let about = "Whether `value` is shown in results; if absent: unless it looks like a credential.";
+    let disclose = table.optional("disclose", about, flag());
     let given: Vec<&str> =
         ["env", "file", "value"].into_iter().filter(|key| table.value(key).is_some()).collect();
     if given.len() != 1 {
@@ -45,7 +56,6 @@ pub(super) fn read_value(
         let error = ValueError::new("a value from `env` or `file` is never shown");
         table.reject("disclose", error.hint("`disclose` belongs to `value`"));
     }
-    table.finish();
     match (value, source) {
         (Some(text), _) => Some(WrittenValue::Literal { text, disclose }),
         (None, source) => Some(WrittenValue::Elsewhere { prefix, source: source? }),
@@ -53,28 +63,36 @@ pub(super) fn read_value(
 }
 
 /// Reads `env`, `file` and `prefix`.
-pub(super) fn read_source(table: &mut TomlTable) -> (String, Option<SecretSource>) {
-    let env = table.optional("env", variable).map(SecretSource::Env);
-    let file = table.optional("file", line).map(SecretSource::File);
-    let prefix = table.optional("prefix", one_line).unwrap_or_default();
+pub(super) fn read_source(table: &mut TomlTable, words: SecretWords) -> (String, Option<SecretSource>) {
+    let SecretWords { value, of_file } = words;
+    let about = format!("The environment variable that has {value} when a run begins; it is never stored.");
+    let env = table.optional("env", &about, variable()).map(SecretSource::Env);
+    let about = format!(
+        "The file that has {value} when a run begins, by its path from the definition; it is never stored{of_file}."
+    );
+    let file = table.optional("file", &about, line()).map(SecretSource::File);
+    let about = "The text before the value of `env` or `file`, in clear: `Bearer `.";
+    let prefix = table.optional("prefix", about, one_line()).unwrap_or_default();
     (prefix, env.or(file))
 }
 
-/// Reads the name of an environment variable (POSIX.1-2024, 8.1: no `=`).
-pub(in crate::definition) fn variable(value: &DeValue) -> Result<String, ValueError> {
-    let name = line(value)?;
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || c == '_';
-    match name.chars().all(is_plain) && name.len() <= NAME_MAX {
-        true => Ok(name),
-        false => Err(ValueError::new("expected the name of an environment variable")
-            .hint("write it without `$`: `{ env = \"TOKEN\" }`")),
-    }
+/// Names of environment variables (POSIX.1-2024, 8.1: no `=`).
+pub(in crate::definition) fn variable() -> ValueSpec<String> {
+    line().rule("pattern", "^[A-Za-z0-9_]{1,200}$").and_then(|name| {
+        let is_plain = |c: char| c.is_ascii_alphanumeric() || c == '_';
+        if name.chars().all(is_plain) && name.len() <= NAME_MAX {
+            return Ok(name);
+        }
+        Err(ValueError::new("expected the name of an environment variable")
+            .hint("write it without `$`: `{ env = \"TOKEN\" }`"))
+    })
 }
 
-fn one_line(value: &DeValue) -> Result<String, ValueError> {
-    let prefix = text(value)?;
-    match prefix.chars().all(|c| c == ' ' || c.is_ascii_graphic()) {
-        true => Ok(prefix),
-        false => Err(ValueError::new("expected one line of ASCII")),
-    }
+fn one_line() -> ValueSpec<String> {
+    text().and_then(|prefix| {
+        if prefix.chars().all(|c| c == ' ' || c.is_ascii_graphic()) {
+            return Ok(prefix);
+        }
+        Err(ValueError::new("expected one line of ASCII"))
+    })
 }

@@ -4,6 +4,8 @@
 //! them whole: 0.7 and 0.3 become 7 and 3, exactly.
 
 use languages::reader::{ValueError, kind};
+use languages::spec::ValueSpec;
+use serde_json::json;
 use toml::de::DeValue;
 
 /// The largest weight.
@@ -22,8 +24,13 @@ pub(in crate::definition) struct Weight {
 }
 
 impl Weight {
-    /// Reads a weight.
-    pub(in crate::definition) fn read(value: &DeValue) -> Result<Weight, ValueError> {
+    /// Weights.
+    pub(in crate::definition) fn spec() -> ValueSpec<Weight> {
+        let schema = || json!({ "type": "number", "exclusiveMinimum": 0, "maximum": WEIGHT_MAX });
+        ValueSpec::new(schema, Weight::read).named("Weight", "A weight above 0, with at most nine decimals.")
+    }
+
+    fn read(value: &DeValue) -> Result<Weight, ValueError> {
         let written = match value {
             DeValue::Integer(number) if number.radix() == 10 => Ok(number.as_str()),
             DeValue::Float(number) => Ok(number.as_str()),

@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 
 use languages::nearest;
-use languages::reader::{TomlTable, ValueError, choice, flag, line, list, text, whole};
-use toml::de::DeValue;
+use languages::reader::{TomlTable, ValueError};
+use languages::spec::{choice, flag, line, text, whole};
 
 use super::data::read_data;
 use super::placeholders::check_session_values;
@@ -37,15 +37,25 @@ pub(super) struct WorkloadTable {
 
 /// Reads the workload; `level_max` is the highest level of load that the definition names.
 pub(super) fn read_workload(mut table: TomlTable, level_max: Option<f64>) -> Option<WorkloadTable> {
-    let filelist = table.optional_table("filelist").and_then(read_filelist);
-    let requests = table.optional_tables("requests");
-    let pages = table.optional_tables("pages");
-    let content_seed = table.optional("content-seed", whole(0..=i64::MAX as u64));
-    let counts_pages = table.optional("counts-pages", flag);
-    let think = read_think(&mut table);
-    let cookies = table.optional("cookies", choice).unwrap_or_default();
-    let data_table = table.optional_table("data");
-    let mut data = data_table.map(read_data).unwrap_or_default();
+    table.describe("WebWorkload", "The workload of a web server: either `filelist` or `requests`.");
+    let filelist = table.optional_table("filelist", "The files, their sizes and weights.");
+    let filelist = filelist.and_then(read_filelist);
+    let requests = table.optional_tables("requests", "The kinds of requests.");
+    let about =
+        "The pages that requests form; if absent, each request is a page of its own with its own weight.";
+    let pages = table.optional_tables("pages", about);
+    for key in ["requests", "pages"] {
+        table.describe_rule(key, "minItems", 1);
+    }
+    let about = "Seed of the files' content, a constant of the benchmark's version; if absent: 1.";
+    let content_seed = table.optional("content-seed", about, whole(0..=i64::MAX as u64));
+    let about = "Whether the benchmark counts pages besides requests; if absent: whether there are `pages`.";
+    let counts_pages = table.optional("counts-pages", about, flag());
+    let think = read_think(&mut table, "The pause of users after each page; if absent: `none`.");
+    let about = "The time for which users keep cookies; if absent: `none`.";
+    let cookies = table.optional("cookies", about, choice()).unwrap_or_default();
+    let about = "Data of users, by their names: files whose columns stand in requests as `{NAME.COLUMN}`.";
+    let mut data = read_data(&mut table, about);
     let has_filelist = table.value("filelist").is_some();
     match requests.is_some() || table.value("requests").is_some() {
         true if has_filelist => {
@@ -93,8 +103,12 @@ pub(super) fn read_workload(mut table: TomlTable, level_max: Option<f64>) -> Opt
 }
 
 fn read_filelist(mut table: TomlTable) -> Option<FilelistSource> {
-    let file = table.optional("file", line).map(FilelistSource::File);
-    let inline = table.optional("text", text).map(FilelistSource::Text);
+    table.describe("Filelist", "The source of the filelist: either `file` or `text`.");
+    table.describe_n_keys(1);
+    let about = "A file beside the definition, by its name.";
+    let file = table.optional("file", about, line()).map(FilelistSource::File);
+    let about = "Here: its text, in either of the two filelist formats.";
+    let inline = table.optional("text", about, text()).map(FilelistSource::Text);
     if file.is_some() && inline.is_some() {
         table.reject("text", ValueError::new("expected either `file` or `text`, found both"));
     }
@@ -125,13 +139,16 @@ fn read_requests(
         let weights: Option<Vec<Weight>> = weights.into_iter().collect();
         (requests, weights)
     });
-    let pages = match (&checked, pages) {
-        (Some((requests, _)), Some(pages)) => read_pages(pages, requests),
-        (Some((_, Some(weights))), None) => {
+    let known = checked.as_ref().map(|(requests, _)| requests.as_slice());
+    let known = known.or_else(|| tables.first()?.described::<&[Request]>(&[]));
+    let pages = match (known, pages) {
+        (Some(requests), Some(pages)) => read_pages(pages, requests),
+        (Some(_), None) => checked.as_ref().and_then(|(_, weights)| {
+            let weights = weights.as_ref()?;
             let single = (0..weights.len() as u32).map(|request| vec![request]).collect();
             weigh(&tables, weights, single)
-        }
-        _ => None,
+        }),
+        (None, _) => None,
     };
     if let (Some((requests, _)), Some(pages)) = (&checked, &pages) {
         check_session_values(&tables, requests, pages, data);
@@ -167,7 +184,7 @@ fn check_names(tables: &[TomlTable], requests: &[Request]) {
     for (table, request) in tables.iter().zip(requests) {
         if known.insert(request.name.as_str(), ()).is_some() {
             let error = ValueError::new(format!("another request is called `{}`", request.name));
-            table.reject("name", error.hint("reports tell requests apart by their names"));
+            table.reject("name", error.hint("reports distinguish requests by their names"));
         }
     }
 }
@@ -188,11 +205,19 @@ fn check_files(tables: &[TomlTable], requests: &[Request], level_max: Option<f64
 
 fn read_pages(mut tables: Vec<TomlTable>, requests: &[Request]) -> Option<Vec<Page>> {
     check_number("pages", &tables);
-    let index = |value: &DeValue| request_index(value, requests);
     let mut read = Vec::new();
     for table in &mut tables {
-        let weight = table.required("weight", Weight::read);
-        let requests = table.required("requests", list(index));
+        let about = "Requests that a user makes one after another and that count as one unit.";
+        table.describe("Page", about);
+        let about = "Its share of all pages is this divided by the sum of all weights.";
+        let weight = table.required("weight", about, Weight::spec());
+        let about = "The names of its requests, in their order.";
+        let names = table.required("requests", about, text().non_empty_list().rule("maxItems", PAGE_MAX));
+        let requests = names.and_then(|names| {
+            let indices: Result<Vec<u32>, ValueError> =
+                names.iter().map(|name| request_index(name, requests)).collect();
+            indices.map_err(|error| table.reject("requests", error)).ok()
+        });
         if let Some(requests) = requests.as_ref().filter(|requests| PAGE_MAX < requests.len()) {
             let error = format!("expected at most {PAGE_MAX} requests, found {}", requests.len());
             table.reject("requests", ValueError::new(error));
@@ -209,12 +234,11 @@ fn read_pages(mut tables: Vec<TomlTable>, requests: &[Request]) -> Option<Vec<Pa
 }
 
 /// Finds the request that a page names.
-fn request_index(value: &DeValue, requests: &[Request]) -> Result<u32, ValueError> {
-    let name = text(value)?;
+fn request_index(name: &str, requests: &[Request]) -> Result<u32, ValueError> {
     let index = requests.iter().position(|request| request.name == name);
     index.map(|index| index as u32).ok_or_else(|| {
         let error = ValueError::new(format!("no request is called `{name}`"));
-        match nearest(&name, requests.iter().map(|request| request.name.as_str())) {
+        match nearest(name, requests.iter().map(|request| request.name.as_str())) {
             Some(near) => error.hint(format!("did you mean `{near}`?")),
             None => error,
         }

@@ -66,6 +66,7 @@ impl WebWorkload {
             share: Some(share),
             share_gap_max: request.share_gap_max,
             limits: request.limits.clone(),
+            measures: Vec::new(),
             expected: expected_body(request).into_iter().collect(),
         };
         let page = |index: usize| format!("page {index}");
@@ -76,6 +77,7 @@ impl WebWorkload {
             measures: measures(self.follows_redirects()),
             transferred: vec![web_measure::REPLY_BYTES],
             response_parts: Vec::new(),
+            notices: Vec::new(),
             bands: Vec::new(),
             sizing: None,
             outcomes: Vec::new(),
@@ -101,7 +103,9 @@ mod tests {
     use units::Nanos;
 
     use super::*;
-    use crate::{CatalogFault, Connection, Cookies, MEASURES_MAX, Page, ReplyBody, Think, WebProtocol};
+    use crate::{
+        CatalogFault, Connection, Cookies, MEASURES_MAX, Page, ReplyBody, SLOTS_MAX, Think, WebProtocol,
+    };
 
     /// A file of two requests in three, a page of unknown length.
     fn workload() -> WebWorkload {
@@ -163,6 +167,28 @@ mod tests {
         let many =
             |catalog: &mut Catalog| catalog.measures = vec![catalog.measures[0].clone(); MEASURES_MAX + 1];
         assert_eq!(refused(many), CatalogFault::TooMany { list: "measures", most: MEASURES_MAX });
+        let slots = CatalogFault::Slots { kind: "/b".into() };
+        for measures in [vec![0, 1, 2, 3, 4], vec![0, 1, 2, 3, 3], vec![0, 1, 2]] {
+            let mut catalog = workload().catalog();
+            catalog.kinds[1].measures = measures.clone();
+            assert_eq!(
+                catalog.check(),
+                Err(slots.clone()),
+                "one that does not exist, twice, or not: {measures:?}"
+            );
+        }
+        let more_than_slots = |catalog: &mut Catalog| {
+            let sometimes = |index: usize| Measure {
+                is_always: false,
+                ..Measure::always(&format!("m{index}"), MeasureUnit::Count)
+            };
+            catalog.measures.extend((catalog.measures.len()..=SLOTS_MAX).map(sometimes));
+        };
+        assert_eq!(refused(more_than_slots), CatalogFault::Slots { kind: "/a".into() });
+        let mut catalog = workload().catalog();
+        more_than_slots(&mut catalog);
+        catalog.kinds.iter_mut().for_each(|kind| kind.measures = vec![8, 3, 2, 1, 0]);
+        assert_eq!((catalog.check(), catalog.slots(1)), (Ok(()), vec![8, 3, 2, 1, 0]));
         for part_of in [3, 4, 1] {
             let mut catalog = workload().catalog();
             catalog.measures[3].part_of = Some(part_of);

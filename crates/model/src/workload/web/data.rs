@@ -9,7 +9,7 @@ use units::{Purpose, Rng, mix_bits};
 
 names! {
     /// The rows that a user takes, page by page.
-    #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+    #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
     pub enum RowPick {
         /// Every user takes the rows one after another, from the first.
         #[default]
@@ -23,7 +23,7 @@ names! {
 
 names! {
     /// The end of the rows.
-    #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+    #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
     pub enum RowsEnd {
         /// The first row follows the last.
         #[default]

@@ -4,12 +4,13 @@ use std::collections::HashSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use super::{ReplyBody, Request, WebWorkload};
+use crate::catalog::NAME_MAX;
 
 /// The most files of a file set.
 pub const FILES_MAX: u64 = 10_000_000;
 
-/// The longest path, in bytes: longer request lines are refused by servers.
-pub(crate) const PATH_MAX: usize = 2000;
+/// The longest path, in bytes: it is also the name of a kind of operation.
+pub(crate) const PATH_MAX: usize = NAME_MAX;
 
 /// Characters of a file's path besides letters, digits and `/`: RFC 3986 `pchar` without percent-encoding.
 const PATH_MARKS: &str = "-._~!$&'()*+,;=:@";

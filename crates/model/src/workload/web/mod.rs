@@ -49,8 +49,8 @@ pub(crate) use template::{EXTRACTED, has_placeholders, is_name};
 
 use session::is_default;
 
-use super::Think;
-use crate::Content;
+use super::family_workload::{FamilyWorkload, IN_FLIGHT_MAX};
+use crate::{Catalog, Content, Family, Think};
 
 /// A group of requests that a user makes one after another and that counts as one unit.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -163,5 +163,47 @@ impl WebWorkload {
     fn page_mean(&self, value: impl Fn(&Page) -> f64) -> f64 {
         let total: f64 = self.pages.iter().map(|page| page.weight as f64).sum();
         self.pages.iter().map(|page| page.weight as f64 * value(page)).sum::<f64>() / total
+    }
+}
+
+impl FamilyWorkload for WebWorkload {
+    fn family(&self) -> Family {
+        Family::Web
+    }
+
+    fn in_flight_max(&self) -> u32 {
+        IN_FLIGHT_MAX
+    }
+
+    fn catalog(&self) -> Catalog {
+        WebWorkload::catalog(self)
+    }
+
+    fn think(&self) -> Think {
+        self.think
+    }
+
+    fn has_user_state(&self) -> bool {
+        self.has_sessions()
+    }
+
+    fn is_encrypted(&self) -> bool {
+        self.protocol.tls != Tls::Off
+    }
+
+    fn grows_with_load(&self) -> bool {
+        self.requests.iter().any(Request::grows_with_load)
+    }
+
+    fn data_text(&self) -> Option<String> {
+        None
+    }
+
+    fn mode_text(&self) -> Option<String> {
+        None
+    }
+
+    fn notice(&self) -> Option<&'static str> {
+        None
     }
 }

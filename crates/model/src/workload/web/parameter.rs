@@ -92,7 +92,7 @@ pub enum ParameterError {
 }
 
 /// Number of values of a parameter.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Count {
     /// Always as many; above zero.
@@ -113,7 +113,7 @@ impl Count {
 }
 
 /// The distribution by which one of `n` values, numbered i = 1…n, is picked.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Pick {
     /// Uniform: p = 1/n.

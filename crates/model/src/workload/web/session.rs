@@ -11,7 +11,7 @@ pub const REDIRECTS_MAX: u64 = 10;
 
 names! {
     /// The lifetime of a user's cookies.
-    #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+    #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
     pub enum Cookies {
         /// No cookies are kept.
         #[default]
@@ -25,7 +25,7 @@ names! {
 
 names! {
     /// The treatment of redirects.
-    #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+    #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
     pub enum Redirects {
         /// A redirect is a reply like any other.
         #[default]

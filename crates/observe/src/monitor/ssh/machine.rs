@@ -106,7 +106,7 @@ impl SshMachine {
         let mut readings = Vec::new();
         read_answer(&printed, 1, files, &mut readings);
         if readings.is_empty() {
-            let reason = "expected the files of Linux' `/proc`, found none that are readable".to_owned();
+            let reason = "expected a readable Linux `/proc`, found none".to_owned();
             return Err(MonitorError { watched: account.to_string(), reason });
         }
         let back_off = Backoff::default();
@@ -535,7 +535,7 @@ mod tests {
     #[test]
     fn a_machine_without_kernel_files_is_refused() {
         let error = connect("echo plimsoll-begin 1; echo plimsoll-end 1; read question", LONG).unwrap_err();
-        assert_eq!(error.reason, "expected the files of Linux' `/proc`, found none that are readable");
+        assert_eq!(error.reason, "expected a readable Linux `/proc`, found none");
     }
 
     /// A stand-in that answers once, and ends at the next request.

@@ -280,9 +280,8 @@ impl RemoteProcesses {
         let Some(group) = self.groups.iter().find(|group| group.members.is_empty()) else { return Ok(()) };
         Err(format!(
             "no process was found for `{}`, or this account may not see it\nhint: an account sees the sockets of its own \
-             processes only; `pid=`, `unit=`, `cgroup=` and `container=` with an id need no rights; names of containers \
-             that docker and nerdctl gave, and the container behind a port that docker publishes, can be read by root \
-             alone",
+             processes only; `pid=`, `unit=`, `cgroup=` and `container=` with an id need no privileges; only root can read \
+             the names given by docker and nerdctl, and find the container behind a port that docker publishes",
             group.label
         ))
     }

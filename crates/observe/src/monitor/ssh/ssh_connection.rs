@@ -137,7 +137,7 @@ impl SshConnection {
             }
             if ANSWER_BYTES_MAX < self.printed.len() {
                 self.is_over = true;
-                return Err(format!("its answer is longer than {ANSWER_BYTES_MAX} bytes"));
+                return Err(format!("the answer is longer than {ANSWER_BYTES_MAX} bytes"));
             }
             self.wait(left).inspect_err(|_| self.is_over = true)?;
         }

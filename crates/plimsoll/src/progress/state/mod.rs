@@ -14,6 +14,8 @@ use fleet::Event;
 use model::{IntervalRecord, LoadPoint, Plan, Words};
 use units::{Bytes, Nanos, Ratio};
 
+use super::text::adding_text;
+
 pub(super) use counters::Counters;
 pub(super) use history::{History, PointKey, Second};
 pub(super) use indicators::{IndicatorStatus, most_severe};
@@ -134,6 +136,7 @@ impl State {
                 self.message(format!("first `{}`: {}", example.outcome.name(), example.text));
             }
             Event::Warning(text) => self.message(format!("warning: {text}")),
+            Event::Adding(added) => self.message(adding_text(added)),
         }
     }
 
@@ -147,13 +150,14 @@ impl State {
         (1 < self.runs.len()).then(|| self.runs[run].label.as_str())
     }
 
-    /// Returns the suffix of a load point's number: `/20`, empty in a search.
+    /// Returns the suffix of a load point's number: `/20`, empty in a search. Load points that a run has added count.
     pub(super) fn total_suffix(&self, run: usize) -> String {
         let plan = &self.runs[run].plan;
         if plan.search.is_some() { String::new() } else { format!("/{}", plan.load_points.len()) }
     }
 
-    /// Returns the number of load points of all runs; `None` if it is not known beforehand, as in a search.
+    /// Returns the number of load points of all runs, with those added so far; `None` if it is not known beforehand, as in a
+    /// search.
     pub(super) fn n_points(&self) -> Option<u32> {
         let counts = self.runs.iter().map(|run| run.plan.load_points.len() as u32);
         let n = counts.sum();
@@ -167,14 +171,20 @@ impl State {
         Some(Ratio(((f64::from(self.n_begun) - point) / n).clamp(0.0, 1.0)))
     }
 
-    /// Returns the remaining time according to the plan, without drains and server restarts; `None` in a search.
+    /// Returns the remaining time according to the plan, with all load points that the run may add, without drains and server
+    /// restarts; `None` in a search.
     pub(super) fn remaining(&self) -> Option<Nanos> {
         let phases = self.run().plan.phases;
-        let left = f64::from(self.n_points()?.saturating_sub(self.n_begun));
+        let left = n_points_max(&self.runs)?.saturating_sub(self.n_begun as usize) as f64;
         let point = self.point.as_ref().map_or(0.0, |point| 1.0 - point.fraction_done(self).0);
         let seconds =
             left * (phases.quiet + phases.issuing()).as_secs_f64() + point * phases.issuing().as_secs_f64();
         Some(Nanos::from_secs_f64(seconds))
+    }
+
+    /// Returns whether load points may still be added, so that the remaining time is the most that it can be.
+    pub(super) fn may_add_points(&self) -> bool {
+        self.runs.iter().any(|run| run.plan.n_points_max().is_some_and(|n| run.plan.load_points.len() < n))
     }
 
     fn message(&mut self, text: String) {
@@ -184,6 +194,7 @@ impl State {
     fn begin_point(&mut self, point: LoadPoint) {
         self.step = None;
         self.counters.restart();
+        self.runs[self.turn].plan.add_load_point(point);
         let key = PointKey { ordinal: self.n_begun, load: point.load, run: self.turn };
         // The last second is shown until the next one, but not that of another server.
         self.second = self.second.filter(|second| second.run == self.turn);
@@ -204,12 +215,17 @@ impl State {
     }
 }
 
-/// Returns the planned time under load of all runs; `None` if one of them is a search.
+/// Returns the planned time under load of all runs, at most; `None` if one of them is a search.
 fn planned(runs: &[WatchedRun]) -> Option<Nanos> {
-    let of = |run: &WatchedRun| run.plan.phases.issuing().as_secs_f64() * run.plan.load_points.len() as f64;
-    let seconds: f64 = runs.iter().map(of).sum();
-    let is_known = 0.0 < seconds && runs.iter().all(|run| run.plan.search.is_none());
-    is_known.then(|| Nanos::from_secs_f64(seconds))
+    let of =
+        |run: &WatchedRun| Some(run.plan.phases.issuing().as_secs_f64() * run.plan.n_points_max()? as f64);
+    let seconds: f64 = runs.iter().map(of).sum::<Option<f64>>()?;
+    (0.0 < seconds).then(|| Nanos::from_secs_f64(seconds))
+}
+
+/// Returns the largest number of load points that all runs can have; `None` if one of them is a search.
+fn n_points_max(runs: &[WatchedRun]) -> Option<usize> {
+    runs.iter().map(|run| run.plan.n_points_max()).sum()
 }
 
 /// Appends to a bounded queue; drops the oldest element if it is full.
@@ -238,6 +254,22 @@ mod tests {
             (state.fraction_done(), state.remaining()),
             (Some(Ratio(0.75)), Some(Nanos::from_secs(65)))
         );
+    }
+
+    /// By hand: of four load points of 65 s, the third has 36 s left, and the fourth and two more may follow: 36 + 3 · 65 s. Once
+    /// both are added, the first of them running, one of 65 s is left beside it.
+    #[test]
+    fn the_remaining_time_has_room_for_load_points_that_may_be_added() {
+        let mut state = fixtures::closed();
+        state.runs[0].plan.refinement = Some(model::Refinement { n_planned: 4, added_max: 2 });
+        assert_eq!((state.n_points(), state.remaining()), (Some(4), Some(Nanos::from_secs(36 + 3 * 65))));
+        for (index, users) in [(3, 40), (4, 15)] {
+            state.event(&Event::LoadPoint(LoadPoint { index, load: Load::Users(users) }));
+        }
+        assert_eq!((state.n_points(), state.total_suffix(0)), (Some(5), "/5".to_owned()));
+        assert_eq!((state.remaining(), state.may_add_points()), (Some(Nanos::from_secs(2 * 65)), true));
+        state.event(&Event::LoadPoint(LoadPoint { index: 5, load: Load::Users(12) }));
+        assert_eq!((state.n_points(), state.may_add_points()), (Some(6), false));
     }
 
     #[test]

@@ -46,6 +46,8 @@ pub(crate) fn timed(index: u32, phase: Phase, times: impl Iterator<Item = Nanos>
         kinds: vec![kind],
         units: Vec::new(),
         pauses: Vec::new(),
+        notices: Vec::new(),
+        clients: stats::Moments::default(),
         response,
         service: Histogram::new(),
         lateness: Histogram::new(),

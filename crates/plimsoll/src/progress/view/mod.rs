@@ -4,7 +4,6 @@
 //! priority than the load threads, as the collector does, and draws seldom.
 
 pub(super) mod draw;
-mod terminal;
 
 use std::io;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -22,9 +21,8 @@ use units::{Clock, Nanos, RealClock};
 use super::lock;
 use super::state::State;
 use crate::interrupt;
+use crate::terminal::{self, FrameWriter};
 use draw::{FrameContext, draw};
-use terminal::FrameWriter;
-pub(crate) use terminal::{restore_terminal, terminal_capabilities};
 
 /// Minimum time between frames.
 const FRAME_INTERVAL: Nanos = Nanos::from_millis(250);
@@ -151,7 +149,7 @@ fn press(key: KeyEvent) {
 /// Lowers the thread's priority and keeps it off the server's CPUs, if the system allows it.
 fn deprioritize_thread(plan: &Plan) {
     let _ = lower_priority(NICE);
-    if !plan.sut.cpus.is_empty() && !plan.load_cpus.is_empty() {
-        let _ = pin_current_thread(&plan.load_cpus);
+    if !plan.sut.cpus.is_empty() && !plan.load_cpus().is_empty() {
+        let _ = pin_current_thread(plan.load_cpus());
     }
 }

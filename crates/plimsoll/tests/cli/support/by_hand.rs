@@ -65,7 +65,7 @@ pub(crate) fn assert_watched(fixture: &Fixture, target: &str, processes: &str) {
 #[track_caller]
 pub(crate) fn assert_half_is_left(report: &Value) {
     let half = std::thread::available_parallelism().unwrap().get() / 2;
-    let load_threads = report["plan"]["load_threads"].as_u64().unwrap() as usize;
+    let load_threads = report["plan"]["agents"][0]["threads"].as_u64().unwrap() as usize;
     assert!(load_threads <= half.max(1), "{load_threads} load threads");
 }
 

@@ -3,8 +3,9 @@
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Condvar, Mutex};
 use std::thread;
+use std::time::Duration;
 
 /// The server. Its threads end with their connections, or with the test.
 pub(crate) struct Pages {
@@ -15,11 +16,28 @@ pub(crate) struct Pages {
 /// The number of connections from which on `/full` shows an error page.
 const FULL: u64 = 20;
 
+/// The number of requests for `/four` that are worked on at once, and the time that each takes: 800 a second in all.
+const WORKERS: u32 = 4;
+const SERVICE: Duration = Duration::from_millis(5);
+
 #[derive(Default)]
 struct Log {
     n: AtomicU64,
     n_connections: AtomicU64,
     first: Mutex<Vec<String>>,
+    n_busy: Mutex<u32>,
+    worker_is_free: Condvar,
+}
+
+impl Log {
+    /// Takes the time of a request to a server with a few workers, behind those that came before.
+    fn work(&self) {
+        let busy = self.n_busy.lock().unwrap();
+        *self.worker_is_free.wait_while(busy, |n| WORKERS <= *n).unwrap() += 1;
+        thread::sleep(SERVICE);
+        *self.n_busy.lock().unwrap() -= 1;
+        self.worker_is_free.notify_one();
+    }
 }
 
 impl Pages {
@@ -65,6 +83,10 @@ fn serve(stream: &TcpStream, log: &Log) -> Option<()> {
             }
             "/" | "/full" => {
                 ("200 OK", "Content-Type: text/html; charset=utf-8", "<p>always the same".to_owned())
+            }
+            "/four" => {
+                log.work();
+                ("200 OK", "X: y", "four at a time".to_owned())
             }
             "/time" => ("200 OK", "Content-Type: text/plain", format!("request {n}")),
             "/old" => ("301 Moved Permanently", "Location: /time", String::new()),

@@ -72,7 +72,10 @@ fn phase(point: &Point, state: &State) -> String {
 fn times(state: &State, context: FrameContext) -> String {
     let elapsed = length(context.elapsed);
     match state.remaining() {
-        Some(remaining) => format!("{elapsed} elapsed, about {} left", length(remaining)),
+        Some(remaining) => {
+            let about = if state.may_add_points() { "at most" } else { "about" };
+            format!("{elapsed} elapsed, {about} {} left", length(remaining))
+        }
         None => format!("{elapsed} elapsed"),
     }
 }

@@ -12,6 +12,7 @@ use rusqlite::{Connection, params};
 use serde_json::{Value, json};
 
 /// Converts a plan: workload and protocol are the web family's, and the catalog follows from workload and headline.
+/// The load threads are those of the only agent.
 pub(super) fn convert_plan(plan: &Value) -> Value {
     assert_eq!(plan["format"], 2);
     let mut plan = plan.clone();
@@ -24,6 +25,9 @@ pub(super) fn convert_plan(plan: &Value) -> Value {
     let workload: Workload = serde_json::from_value(plan["workload"].clone()).unwrap();
     let headline = plan["benchmark"].as_object_mut().unwrap().remove("headline").unwrap();
     let headline: Headline = serde_json::from_value(headline).unwrap();
+    let mut take = |key: &str| plan.as_object_mut().unwrap().remove(key).unwrap();
+    let (threads, cpus) = (take("load_threads"), take("load_cpus"));
+    plan["agents"] = json!([{ "threads": threads, "cpus": cpus, "first_share": 0 }]);
     plan["catalog"] = serde_json::to_value(headline.applied(workload.catalog())).unwrap();
     plan
 }

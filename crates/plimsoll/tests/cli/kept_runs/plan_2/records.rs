@@ -5,7 +5,7 @@ pub(super) fn convert_interval(old: &[u8]) -> Vec<u8> {
     let mut from = Numbers(old);
     let mut into = Vec::new();
     let version = from.next();
-    put(5, &mut into);
+    put(6, &mut into);
     let flow: Vec<u128> = (0..14).map(|_| from.next()).collect();
     let (counts, integrals) = flow.split_at(11);
     counts.iter().for_each(|count| put(*count, &mut into));
@@ -29,8 +29,11 @@ pub(super) fn convert_interval(old: &[u8]) -> Vec<u8> {
     }
     let n_units = from.copy(&mut into);
     from.copy_several(2 * n_units, &mut into);
-    // Pauses were not recorded as drawn.
+    // Pauses were not recorded as drawn, and users got no notices.
     put(0, &mut into);
+    put(0, &mut into);
+    // Operations were not counted by client: moments of no values.
+    put(1, &mut into);
     (0..3).for_each(|_| from.copy_bytes(&mut into));
     // Three numbers of the generator's health.
     from.copy_several(3, &mut into);
@@ -52,7 +55,7 @@ pub(super) fn convert_detail(old: &[u8]) -> Vec<u8> {
     let mut from = Numbers(old);
     let mut into = Vec::new();
     assert_eq!(from.next(), 1);
-    put(3, &mut into);
+    put(4, &mut into);
     let n_kinds = from.copy(&mut into);
     (0..n_kinds).for_each(|_| from.copy_bytes(&mut into));
     let n_failed = from.copy(&mut into);
@@ -63,6 +66,8 @@ pub(super) fn convert_detail(old: &[u8]) -> Vec<u8> {
     // One spread, that of the time to connect.
     put(1, &mut into);
     from.copy_bytes(&mut into);
+    // Neither pauses nor notices.
+    put(0, &mut into);
     put(0, &mut into);
     assert!(from.0.is_empty(), "{} bytes are left", from.0.len());
     into

@@ -1,0 +1,66 @@
+//! Profiles: the answers of families to a run that has no target yet. Each family states its own in its file.
+
+use std::path::Path;
+use std::time::Duration;
+
+use model::{Family, Plan, Secrets, Workload};
+use testbed::{DataContents, RunningSut};
+
+#[cfg(feature = "echo")]
+use super::echo;
+use super::target::ResolvedTarget;
+use super::{app, order_entry, sql, web};
+use crate::disk_use::DiskUse;
+use crate::error::FleetError;
+use crate::order::StepOrder;
+
+/// The answers of a family to a run that has no target yet.
+pub(crate) struct FamilyProfile {
+    /// The order of a load point.
+    pub(crate) order: &'static StepOrder,
+    /// The longest that a server may take until it answers: some load their data before.
+    pub(crate) ready_max: Duration,
+    /// The things of which one of every kind is checked before load begins, in the words of the family.
+    pub(crate) checked_things: &'static str,
+    /// Whether a server reads the disk of the files that it serves, and not that of data of its own.
+    pub(crate) serves_files: bool,
+    /// Returns the variant of a server that a workload is for, as recipes name it; `None` of servers without one.
+    pub(crate) variant: fn(&Workload) -> Option<&'static str>,
+    /// Returns the target of a server that the run has started; `None` of a family of which none is started.
+    pub(crate) started: Option<fn(&RunningSut, Secrets) -> ResolvedTarget>,
+    /// Returns the files that users have on a server that a run starts, below a directory; `None` where operations use
+    /// none.
+    pub(crate) disk_use: fn(&Plan, &Path) -> Option<DiskUse>,
+    /// Checks that the disk below a directory has room for the data that a server makes before it answers.
+    pub(crate) check_room: fn(&Plan, &Path) -> Result<(), FleetError>,
+    /// Returns what a run loads into the data of a server that it starts; `None` where the server makes its data itself,
+    /// or has none.
+    pub(crate) contents: fn(&Workload) -> Option<DataContents>,
+}
+
+/// The time until a server answers that has nothing to load.
+pub(super) const READY_MAX: Duration = Duration::from_secs(20);
+
+/// Returns the profile of a family.
+pub(crate) fn profile(family: Family) -> &'static FamilyProfile {
+    match family {
+        Family::Web => &web::PROFILE,
+        Family::App => &app::PROFILE,
+        Family::OrderEntry => &order_entry::PROFILE,
+        Family::Sql => &sql::PROFILE,
+        #[cfg(feature = "echo")]
+        Family::Echo => &echo::PROFILE,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_family_has_targets_of_started_servers_if_its_servers_are_started() {
+        for family in Family::ALL {
+            assert_eq!(profile(family).started.is_some(), family.is_started(), "{family}");
+        }
+    }
+}

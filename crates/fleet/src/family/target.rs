@@ -1,0 +1,178 @@
+//! The server that load is sent to, whatever its family.
+
+use std::fmt;
+use std::net::SocketAddr;
+use std::ops::Deref;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use drivers::TargetPolicy;
+use model::{CheckMoment, FactSection, Family, Plan, Secrets};
+use observe::ResourceMonitor;
+use testbed::RunningSut;
+use units::RealClock;
+
+use super::profile::profile;
+use super::{ExternalServer, host_of, resolve};
+use crate::checked::CheckedRow;
+use crate::counts::Counts;
+use crate::error::FleetError;
+use crate::event::Observer;
+use crate::setup_error::SetupError;
+use crate::thread::{ThreadFailure, ThreadWork};
+use crate::verify::VerifyError;
+
+/// A server that load is sent to, at an address that the policy allows; or what stands for one in this process.
+///
+/// What has a body here is what most families answer. Only [`run`](LoadTarget::run) is part of the hot path: it is called
+/// once for each load thread and load point, and behind it everything is known to the compiler.
+pub(crate) trait LoadTarget: fmt::Debug + Send + Sync {
+    /// Returns the address of the server; `None` of a Unix socket, and of what is in this process.
+    fn address(&self) -> Option<SocketAddr>;
+
+    /// Returns the server as it was named.
+    fn name(&self) -> String;
+
+    /// Returns the host in that name; `None` where there is none.
+    fn host(&self) -> Option<&str>;
+
+    /// Returns the host that connections go to, where it is not that in its name.
+    fn connect_host(&self) -> Option<&str> {
+        None
+    }
+
+    /// Returns the path of the Unix socket that load goes to, by which the processes behind it are found.
+    fn socket(&self) -> Option<&Path> {
+        None
+    }
+
+    /// Returns whether connections to the server are encrypted.
+    fn is_encrypted(&self) -> bool {
+        false
+    }
+
+    /// Returns whether a client certificate is shown to the server where it asks for one.
+    fn shows_identity(&self) -> bool {
+        false
+    }
+
+    /// Returns the values of secrets.
+    fn secrets(&self) -> Secrets {
+        Secrets::default()
+    }
+
+    /// Returns what is disclosed of a system under test within this process; `None` of a server.
+    fn in_process(&self) -> Option<FactSection> {
+        None
+    }
+
+    /// Loads the data of a plan into a server that was started without.
+    ///
+    /// # Errors
+    /// The server refuses, or `stop` is set.
+    fn load(&self, _: &Plan, _: &mut dyn Observer, _: &AtomicBool) -> Result<(), FleetError> {
+        Ok(())
+    }
+
+    /// Puts the data of a server that was there already into their first state. Returns what is to be said of it;
+    /// `None` where there is nothing to be done.
+    ///
+    /// # Errors
+    /// The server refuses, or `stop` is set.
+    fn reload(
+        &self,
+        _: &Plan,
+        _: RealClock,
+        _: &mut dyn Observer,
+        _: &AtomicBool,
+    ) -> Result<Option<&'static str>, FleetError> {
+        Ok(None)
+    }
+
+    /// Returns the number of connections that a server has for users; `None` of one that does not say.
+    fn n_free(&self, _: &Plan, _: RealClock, _: &AtomicBool) -> Option<u64> {
+        None
+    }
+
+    /// Checks operations of every kind before load begins: a server that answers otherwise need not be loaded.
+    ///
+    /// # Errors
+    /// An answer is wrong, or `stop` is set before all of them were checked.
+    fn probe(&self, plan: &Plan, clock: RealClock, stop: &AtomicBool) -> Result<(), VerifyError>;
+
+    /// Checks the conditions that the benchmark sets on the server before or after a load point; returns what was found.
+    /// `counts` are those of the load point after it.
+    ///
+    /// # Errors
+    /// `stop` is set before all of them were checked, or the system refused a socket.
+    fn check(
+        &self,
+        plan: &Plan,
+        clock: RealClock,
+        moment: CheckMoment,
+        counts: &Counts,
+        stop: &AtomicBool,
+    ) -> Result<Vec<CheckedRow>, VerifyError>;
+
+    /// Returns a monitor of what the server says of itself; `None` of one that does not, or that its recipe has a page for.
+    fn monitor(&self) -> Option<Box<dyn ResourceMonitor>> {
+        None
+    }
+
+    /// Opens the sessions of a load thread's users, waits for the start, and has them perform operations until the load
+    /// point is over.
+    ///
+    /// # Errors
+    /// If the thread cannot be set up.
+    fn run(&self, work: ThreadWork<'_>) -> Result<Counts, ThreadFailure>;
+}
+
+/// A target that the controller and all load threads share.
+#[derive(Debug, Clone)]
+pub(crate) struct ResolvedTarget(Arc<dyn LoadTarget>);
+
+impl Deref for ResolvedTarget {
+    type Target = dyn LoadTarget;
+
+    fn deref(&self) -> &Self::Target {
+        &*self.0
+    }
+}
+
+impl ResolvedTarget {
+    /// Makes a target to be shared.
+    pub(crate) fn of(target: impl LoadTarget + 'static) -> ResolvedTarget {
+        ResolvedTarget(Arc::new(target))
+    }
+
+    /// Resolves a server that was there already.
+    ///
+    /// # Errors
+    /// Its name leads nowhere or to an address that is not allowed, or `stop` is set.
+    pub(crate) fn resolve(
+        server: &ExternalServer,
+        secrets: Secrets,
+        clock: RealClock,
+        stop: &AtomicBool,
+    ) -> Result<ResolvedTarget, FleetError> {
+        let (host, port) = server.host_and_port();
+        Ok(server.at(resolve(host, port, clock, stop)?, secrets))
+    }
+
+    /// Returns the server that this run has started, as a workload of a family sees it.
+    ///
+    /// # Errors
+    /// Its address is not allowed, or it is a server of another family.
+    pub(crate) fn of_sut(
+        sut: &RunningSut,
+        family: Family,
+        secrets: Secrets,
+    ) -> Result<ResolvedTarget, FleetError> {
+        let address = sut.addr();
+        TargetPolicy.resolve(&host_of(address.ip()), address.port())?;
+        let started = profile(family).started.filter(|_| sut.family() == Some(family));
+        let started = started.ok_or(VerifyError::Setup(SetupError::OtherFamily(family)))?;
+        Ok(started(sut, secrets))
+    }
+}

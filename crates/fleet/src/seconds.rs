@@ -1,0 +1,306 @@
+//! Seconds of a load point, put together from the records of all load threads.
+//!
+//! | state of a second | event | next | note |
+//! |---|---|---|---|
+//! | – | its first record | open | of any source |
+//! | open | a record of another source | open | merged |
+//! | open | the last record | closed | handed on after the seconds before it |
+//! | open | a record of another second that ends `WATERMARK` later | closed | who has not sent is named, unless operations are no longer started: then threads leave when their last one has ended |
+//! | open | the end of the load point | closed | likewise, unless it was asked to stop |
+//! | closed | a record | – | too late: it is dropped |
+//!
+//! Nothing here reads a clock: a watermark is a time of the load point, by its records.
+
+use std::collections::BTreeMap;
+
+use model::{IntervalRecord, MergeError, Phase, RecordSource};
+use thiserror::Error;
+use units::Nanos;
+
+/// The time by which a source may be behind others until their seconds are closed without it.
+const WATERMARK: Nanos = Nanos::from_secs(5);
+
+/// A reason why records of a load point cannot be put together.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum CollectError {
+    /// A record contradicts itself, or those of others.
+    #[error(transparent)]
+    Merge(#[from] MergeError),
+    /// A record of another load point, or of nobody who takes part in this one.
+    #[error(
+        "expected records of the load threads of load point {load_point}, found one of load point {found} from {of}"
+    )]
+    Unexpected {
+        /// The sender.
+        of: RecordSource,
+        /// The load point that runs.
+        load_point: u32,
+        /// The load point of the record.
+        found: u32,
+    },
+    /// A record that does not follow the one before it.
+    #[error("{of} has sent interval {found} of load point {load_point} in place of interval {expected}")]
+    OutOfOrder {
+        /// The sender.
+        of: RecordSource,
+        /// The load point.
+        load_point: u32,
+        /// The interval that was to come.
+        expected: u32,
+        /// The interval that came.
+        found: u32,
+    },
+}
+
+/// A record that had not come when its second was closed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct MissingRecord {
+    pub(crate) of: RecordSource,
+    /// Index of the interval.
+    pub(crate) index: u32,
+    /// The start of the interval.
+    pub(crate) start: Nanos,
+}
+
+/// A second of all sources.
+#[derive(Debug)]
+pub(crate) struct ClosedSecond {
+    /// The load thread whose record it was in the beginning.
+    pub(crate) thread: Option<u32>,
+    pub(crate) record: IntervalRecord,
+}
+
+/// The seconds of a load point for which records are still to come.
+#[derive(Debug)]
+pub(crate) struct OpenSeconds {
+    load_point: u32,
+    /// The interval that comes next from each source.
+    next: BTreeMap<RecordSource, u32>,
+    open: BTreeMap<u32, ClosedSecond>,
+    /// The interval that is closed next.
+    first_open: u32,
+    /// The latest end of an interval.
+    latest: Nanos,
+    missing: Vec<MissingRecord>,
+}
+
+impl OpenSeconds {
+    /// Waits for the records of some sources at a load point.
+    pub(crate) fn new(load_point: u32, sources: impl IntoIterator<Item = RecordSource>) -> OpenSeconds {
+        OpenSeconds {
+            load_point,
+            next: sources.into_iter().map(|source| (source, 0)).collect(),
+            open: BTreeMap::new(),
+            first_open: 0,
+            latest: Nanos::ZERO,
+            missing: Vec::new(),
+        }
+    }
+
+    /// Adds a record. Returns it if its values are now in another one, or come too late.
+    ///
+    /// # Errors
+    /// The record does not belong to those of others.
+    pub(crate) fn add(&mut self, record: IntervalRecord) -> Result<Option<IntervalRecord>, CollectError> {
+        self.expect(&record)?;
+        self.latest = self.latest.max(record.end);
+        if record.index < self.first_open {
+            return Ok(Some(record));
+        }
+        if let Some(second) = self.open.get_mut(&record.index) {
+            second.record.merge(&record)?;
+            return Ok(Some(record));
+        }
+        record.check_counts()?;
+        let second =
+            ClosedSecond { thread: record.thread, record: IntervalRecord { thread: None, ..record } };
+        self.open.insert(second.record.index, second);
+        Ok(None)
+    }
+
+    /// Checks that a record is the one that comes next from its source.
+    fn expect(&mut self, record: &IntervalRecord) -> Result<(), CollectError> {
+        let of = record.source();
+        let load_point = self.load_point;
+        let next = self.next.get_mut(&of).filter(|_| record.load_point == load_point);
+        let next = next.ok_or(CollectError::Unexpected { of, load_point, found: record.load_point })?;
+        if *next != record.index {
+            let expected = *next;
+            return Err(CollectError::OutOfOrder { of, load_point, expected, found: record.index });
+        }
+        *next = next.saturating_add(1);
+        Ok(())
+    }
+
+    /// Closes the next second, if all records are there or the watermark has passed; in the order of time.
+    pub(crate) fn close_next(&mut self) -> Option<ClosedSecond> {
+        let (index, second) = self.open.first_key_value()?;
+        let is_waiting = self.latest.saturating_sub(second.record.end) < WATERMARK;
+        if is_waiting && self.next.values().any(|next| next <= index) {
+            return None;
+        }
+        self.close_first(true)
+    }
+
+    /// Closes the next second when nothing comes any more; who has not sent is named unless the load was `stopped`.
+    pub(crate) fn close_rest(&mut self, stopped: bool) -> Option<ClosedSecond> {
+        self.close_first(!stopped)
+    }
+
+    fn close_first(&mut self, names_missing: bool) -> Option<ClosedSecond> {
+        let (index, second) = self.open.pop_first()?;
+        self.first_open = index + 1;
+        if names_missing && second.record.phase != Phase::Drain {
+            let start = second.record.start;
+            let late = self.next.iter().filter(|(_, next)| **next <= index);
+            self.missing.extend(late.map(|(of, _)| MissingRecord { of: *of, index, start }));
+        }
+        Some(second)
+    }
+
+    /// Returns the records that were missing when their seconds were closed, in the order of time.
+    pub(crate) fn missing(&self) -> &[MissingRecord] {
+        &self.missing
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use model::{Flow, MergeFault};
+
+    use super::*;
+
+    const S: fn(u64) -> Nanos = Nanos::from_secs;
+
+    fn source(thread: u32) -> RecordSource {
+        RecordSource { agent: 0, thread: Some(thread) }
+    }
+
+    /// Makes a record of a whole second in which nothing happened.
+    fn record(thread: u32, index: u32) -> IntervalRecord {
+        let start = S(index.into());
+        IntervalRecord {
+            thread: Some(thread),
+            index,
+            phase: Phase::Steady,
+            start,
+            end: start + S(1),
+            ..IntervalRecord::empty(7, 0)
+        }
+    }
+
+    fn seconds(n_threads: u32) -> OpenSeconds {
+        OpenSeconds::new(7, (0..n_threads).map(source))
+    }
+
+    /// Closes all seconds that can be closed; returns their indexes.
+    fn closed(seconds: &mut OpenSeconds) -> Vec<u32> {
+        std::iter::from_fn(|| seconds.close_next()).map(|second| second.record.index).collect()
+    }
+
+    #[test]
+    fn a_second_is_closed_when_all_records_are_there() {
+        let mut seconds = seconds(2);
+        for index in 0..2 {
+            assert_eq!(seconds.add(record(1, index)), Ok(None), "it is kept");
+            assert_eq!(closed(&mut seconds), [0; 0]);
+        }
+        assert_eq!(seconds.add(record(0, 0)), Ok(Some(record(0, 0))), "it was read");
+        let second = seconds.close_next().unwrap();
+        assert_eq!(
+            (second.thread, second.record),
+            (Some(1), IntervalRecord { thread: None, ..record(1, 0) })
+        );
+        assert!(seconds.close_next().is_none());
+        assert_eq!(seconds.missing(), []);
+    }
+
+    /// By hand: thread 0 has sent all until second 5, which ends at 6 s; second 0 ended at 1 s, 5 s before.
+    #[test]
+    fn the_watermark_names_who_has_not_sent_which_second() {
+        let mut seconds = seconds(3);
+        for index in 0..6 {
+            for thread in [0, 2] {
+                seconds.add(record(thread, index)).unwrap();
+            }
+            assert_eq!(closed(&mut seconds), if index < 5 { vec![] } else { vec![0] });
+        }
+        assert_eq!(seconds.missing(), [MissingRecord { of: source(1), index: 0, start: S(0) }]);
+        let late = record(1, 0);
+        assert_eq!(seconds.add(late.clone()), Ok(Some(late)), "dropped");
+        seconds.add(record(1, 1)).unwrap();
+        assert_eq!(closed(&mut seconds), [1], "which is whole");
+        assert_eq!(seconds.missing().len(), 1);
+    }
+
+    /// Threads leave a drain at different times: their last seconds are not recorded by all.
+    #[test]
+    fn whoever_has_left_a_drain_is_not_missing() {
+        let drain = |thread, index| IntervalRecord { phase: Phase::Drain, ..record(thread, index) };
+        let mut seconds = seconds(2);
+        seconds.add(drain(0, 0)).unwrap();
+        for index in 0..6 {
+            seconds.add(drain(1, index)).unwrap();
+        }
+        assert_eq!(closed(&mut seconds), [0], "second 1 ended at 2 s, 4 s before");
+        let rest: Vec<_> = std::iter::from_fn(|| seconds.close_rest(false)).collect();
+        assert_eq!(rest.len(), 5);
+        assert_eq!(seconds.missing(), []);
+    }
+
+    #[test]
+    fn an_agent_that_falls_silent_before_the_end_is_named_unless_the_load_was_stopped() {
+        for stopped in [false, true] {
+            let mut seconds = seconds(2);
+            seconds.add(record(1, 0)).unwrap();
+            assert!(seconds.close_next().is_none());
+            assert!(seconds.close_rest(stopped).is_some() && seconds.close_rest(stopped).is_none());
+            let named = [MissingRecord { of: source(0), index: 0, start: S(0) }];
+            assert_eq!(seconds.missing(), if stopped { &[][..] } else { &named });
+        }
+    }
+
+    #[test]
+    fn records_that_belong_to_no_second_are_refused_by_name() {
+        let mut seconds = seconds(2);
+        seconds.add(record(0, 0)).unwrap();
+        let refused = |seconds: &mut OpenSeconds, record| seconds.add(record).unwrap_err().to_string();
+        assert_eq!(
+            refused(&mut seconds, record(0, 0)),
+            "load agent 0, load thread 0 has sent interval 0 of load point 7 in place of interval 1"
+        );
+        assert_eq!(
+            refused(&mut seconds, record(0, 2)),
+            "load agent 0, load thread 0 has sent interval 2 of load point 7 in place of interval 1"
+        );
+        for other in [
+            IntervalRecord { agent: 1, ..record(1, 0) },
+            IntervalRecord { load_point: 6, ..record(1, 0) },
+            IntervalRecord { thread: None, ..record(1, 0) },
+        ] {
+            let (of, found) = (other.source(), other.load_point);
+            let expected = CollectError::Unexpected { of, load_point: 7, found };
+            assert_eq!(seconds.add(other), Err(expected));
+        }
+    }
+
+    /// The first record of a second is not merged with others, and is checked all the same.
+    #[test]
+    fn every_record_is_checked_whoever_comes_first() {
+        let contradictory = |thread| {
+            let flow = Flow { started: 3, ..Flow::default() };
+            IntervalRecord { flow, ..record(thread, 0) }
+        };
+        for first in [0, 1] {
+            let mut seconds = seconds(2);
+            let mut add = |thread| match thread {
+                0 => seconds.add(contradictory(0)),
+                _ => seconds.add(record(thread, 0)),
+            };
+            let results = [first, 1 - first].map(&mut add);
+            let CollectError::Merge(error) = results[first as usize].clone().unwrap_err() else { panic!() };
+            assert_eq!(error.of, source(0));
+            assert!(matches!(error.fault, MergeFault::Contradiction { .. }));
+        }
+    }
+}

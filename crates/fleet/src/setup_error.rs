@@ -1,0 +1,36 @@
+//! Reasons why the load side cannot be set up.
+
+use drivers::SourceAddressError;
+use drivers::app::AppSetupError;
+use drivers::database::DatabaseSetupError;
+use drivers::sql::SqlSetupError;
+use drivers::web::WebSetupError;
+use model::Family;
+use orderstore::StoreError;
+use thiserror::Error;
+
+/// A reason why the load side cannot be set up for a workload.
+#[derive(Debug, Error)]
+pub enum SetupError {
+    /// The requests of a web workload cannot be made.
+    #[error(transparent)]
+    Web(#[from] WebSetupError),
+    /// The transactions with an application server cannot be made.
+    #[error(transparent)]
+    App(#[from] AppSetupError),
+    /// Connections cannot be made from a source address.
+    #[error(transparent)]
+    Source(#[from] SourceAddressError),
+    /// Connections to a database cannot be made.
+    #[error(transparent)]
+    Database(#[from] DatabaseSetupError),
+    /// The statements of a user cannot be sent.
+    #[error(transparent)]
+    Sql(#[from] SqlSetupError),
+    /// Those of this process to a file of data cannot.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The server is of another family than the workload.
+    #[error("the workload is of the family `{0}`, and the server is not")]
+    OtherFamily(Family),
+}

@@ -1,0 +1,117 @@
+//! A load side whose load is simulated: its records take the way of those of load threads, at once, and as bytes, as between
+//! machines.
+
+use std::sync::atomic::AtomicBool;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::time::Duration;
+
+use engine::{OpenedSessions, StopRequest};
+use model::{IntervalRecord, LoadPoint, Plan, RecordSource};
+use runfile::wire;
+use testkit::{Law, SimServer, Simulation};
+use units::Nanos;
+
+use crate::counts::Counts;
+use crate::error::LoadError;
+use crate::load::LoadSide;
+use crate::thread::{Message, SpareRecords};
+
+/// The period at which it looks for a request to stop.
+const STOP_STEP: Duration = Duration::from_millis(1);
+
+/// A fault of the records of a load point: what is done to them before they are sent.
+pub(crate) type RecordFault = fn(&mut Vec<IntervalRecord>);
+
+/// The simulated load side.
+pub(crate) struct SimulatedLoad {
+    plan: Plan,
+    /// A fault, and its load point.
+    fault: Option<(u32, RecordFault)>,
+    prepared: Option<PreparedLoad>,
+    spares: SpareRecords,
+}
+
+struct PreparedLoad {
+    point: LoadPoint,
+    records: Sender<Message>,
+    /// The ways by which read records come back, one for each thread.
+    returned: Vec<Receiver<IntervalRecord>>,
+}
+
+impl SimulatedLoad {
+    pub(crate) fn new(plan: Plan, fault: Option<(u32, RecordFault)>) -> SimulatedLoad {
+        SimulatedLoad { plan, fault, prepared: None, spares: SpareRecords::default() }
+    }
+
+    /// Returns the records of a load point, with the fault if it has one.
+    fn records(&self, point: LoadPoint) -> Vec<IntervalRecord> {
+        let plan = Plan { load_points: vec![point], ..self.plan.clone() };
+        let server = SimServer::new(Law::Fixed(Nanos::from_millis(10)), Some(4));
+        let mut records = Simulation::new(plan, server).record().intervals;
+        if let Some((load_point, fault)) = self.fault
+            && load_point == point.index
+        {
+            fault(&mut records);
+        }
+        records
+    }
+}
+
+impl LoadSide for SimulatedLoad {
+    type Target = ();
+
+    fn sources(&self) -> Vec<RecordSource> {
+        let threads = 0..self.plan.load_threads();
+        threads.map(|thread| RecordSource { agent: 0, thread: Some(thread) }).collect()
+    }
+
+    fn prepare(
+        &mut self,
+        (): &(),
+        point: LoadPoint,
+        records: Sender<Message>,
+        _: &AtomicBool,
+    ) -> Result<OpenedSessions, LoadError> {
+        let ways = (0..self.plan.load_threads()).map(|_| channel());
+        let (back, returned): (Vec<_>, Vec<_>) = ways.unzip();
+        self.spares = SpareRecords(back);
+        self.prepared = Some(PreparedLoad { point, records, returned });
+        Ok(OpenedSessions::default())
+    }
+
+    fn go(&mut self) -> Nanos {
+        Nanos::ZERO
+    }
+
+    fn take_spares(&mut self) -> SpareRecords {
+        std::mem::take(&mut self.spares)
+    }
+
+    /// Sends second after second, each when the one before it was read: a stop is obeyed before the next one.
+    fn collect(&mut self, stop: &impl StopRequest) -> Result<Counts, LoadError> {
+        let PreparedLoad { point, records, returned } = self.prepared.take().expect("prepared");
+        for second in self.records(point).chunk_by(|one, other| one.index == other.index) {
+            if stop.is_requested() {
+                break;
+            }
+            for record in second {
+                let record = wire::decode(&wire::encode(record)).expect("a record is read back");
+                let _ = records.send(Message::Interval(Box::new(record)));
+            }
+            // A second that is not of all threads is read when the load point is over.
+            if second.len() == returned.len() {
+                returned.iter().for_each(|returned| wait_until_read(returned, stop));
+            }
+        }
+        Ok(Counts::default())
+    }
+}
+
+/// Waits for a record that was read; one that is refused does not come back, and ends the load.
+fn wait_until_read(returned: &Receiver<IntervalRecord>, stop: &impl StopRequest) {
+    while let Err(RecvTimeoutError::Timeout) = returned.recv_timeout(STOP_STEP) {
+        if stop.is_requested() {
+            return;
+        }
+    }
+}

@@ -1,0 +1,264 @@
+//! The planner of a run: makes the plan of each server, at first and again after each trial.
+
+use fleet::UrlEncryption;
+use model::{
+    ChosenSetting, CpuQuota, Definition, HttpVersion, Overrides, Plan, SutPlan, Tls, WebProtocol, make_plan,
+};
+
+use super::calibrate::{self, case_of, stored_or_brief};
+use super::run_spec::RunSpec;
+use crate::candidates::{Candidate, ChosenServer};
+use crate::exit::Failure;
+use crate::placement::{
+    CpuPlacement, all_for_load, beside_server, calibrated_quota, cpu_group, default_quota, fixed_quota,
+    split_cpus, uncalibrated_quota,
+};
+use crate::planned_run::{PlannedRun, TrialFindings, differ_in_settings};
+use crate::trust;
+
+/// What makes the plans of a run's servers.
+pub(super) struct Planner<'a> {
+    /// The run.
+    pub spec: &'a RunSpec,
+    /// Whether a run may add load points to those of its plan: not where runs are compared, which have the same.
+    refine: bool,
+}
+
+impl Planner<'_> {
+    /// Makes the planner of a run of so many servers.
+    pub(super) fn new(spec: &RunSpec, n_servers: usize) -> Planner<'_> {
+        Planner { spec, refine: spec.chosen.is_refined && n_servers == 1 }
+    }
+
+    /// Makes the plan of a server with what trials have found out about it.
+    ///
+    /// # Errors
+    /// There can be no such run.
+    pub(super) fn plan(&self, candidate: &Candidate, found: &TrialFindings) -> Result<Plan, Failure> {
+        let plan = self.plan_with(candidate, &self.overrides(candidate, found)?)?;
+        match &found.quota {
+            Some(quota) => Ok(plan.with_quota(quota.clone()).map_err(|problem| vec![problem])?),
+            None => Ok(plan),
+        }
+    }
+
+    /// Makes the plan of a server anew, after a trial has found out something.
+    ///
+    /// # Errors
+    /// There can be no such run.
+    pub(super) fn plan_again(&self, run: &mut PlannedRun) -> Result<(), Failure> {
+        run.plan = self.plan(&run.candidate, &run.found)?;
+        Ok(())
+    }
+
+    /// Returns what a run of a server overrides in the definition.
+    ///
+    /// # Errors
+    /// Its CPUs are not available.
+    pub(super) fn overrides(
+        &self,
+        candidate: &Candidate,
+        found: &TrialFindings,
+    ) -> Result<Overrides, Failure> {
+        let sut = &self.spec.sut;
+        let CpuPlacement { sut_cpus, load_cpus, load_threads } =
+            self.placement(candidate, found.load_threads)?;
+        let sut_plan = SutPlan {
+            label: sut.label.clone(),
+            cpus: sut_cpus,
+            memory: sut.sut_memory,
+            disk: sut.sut_disk,
+            profile: sut.profile.clone(),
+            gateway: candidate.gateway,
+            certificates: trust::check(sut),
+            ..SutPlan::of(candidate.name())
+        };
+        let definition = &self.spec.chosen.benchmark.definition;
+        let tls = tls_of_target(definition, candidate).or_else(|| tls_of_database(definition, candidate));
+        let overrides = self.spec.overrides.clone();
+        Ok(Overrides {
+            refine: self.refine,
+            in_flight_max: overrides.in_flight_max.or(found.in_flight_max),
+            settings: candidate.settings.iter().cloned().chain(tls).collect(),
+            sut: sut_plan,
+            load_cpus,
+            load_threads,
+            source_addresses: sut.source_addresses.clone(),
+            ..overrides
+        })
+    }
+
+    /// Divides the CPUs between a server and the load; `threads` is the number of load threads beside a running server on
+    /// this machine.
+    fn placement(&self, candidate: &Candidate, threads: u32) -> Result<CpuPlacement, Failure> {
+        let sut = &self.spec.sut;
+        let load_cpus = sut.load_cpus.as_ref().map(|list| list.0.as_slice());
+        match (&candidate.server, candidate.group) {
+            (_, Some(size)) => cpu_group(&sut.sut_groups, size, load_cpus),
+            (ChosenServer::External(_), None) if candidate.is_running_here() => {
+                beside_server(load_cpus, threads)
+            }
+            (ChosenServer::External(_) | ChosenServer::Embedded, None) => all_for_load(load_cpus),
+            _ => split_cpus(sut.sut_cpus.as_ref().map(|list| list.0.as_slice()), load_cpus),
+        }
+    }
+
+    /// Makes the plan of a server with these overrides.
+    ///
+    /// # Errors
+    /// There can be no such run.
+    pub(super) fn plan_with(&self, candidate: &Candidate, overrides: &Overrides) -> Result<Plan, Failure> {
+        let chosen = &self.spec.chosen;
+        let workload = chosen.workload(&candidate.settings)?;
+        let mut plan = make_plan(&chosen.benchmark.definition, workload, overrides)?;
+        // The accelerator's memory depends on the load.
+        plan.sut.accelerator =
+            candidate.accelerator.as_ref().map(|accelerator| accelerator.plan(&plan.file_set()));
+        if let Some(web) = plan.workload.web() {
+            check_transport(candidate, &web.protocol)?;
+        }
+        Ok(plan)
+    }
+
+    /// Gives all servers their CPU quotas, which may follow from a calibration.
+    ///
+    /// # Errors
+    /// The calibration failed, or a quota is not above zero.
+    pub(super) fn set_quotas(&self, runs: &mut [PlannedRun]) -> Result<(), Failure> {
+        let quota = |run: &PlannedRun| cpu_quota(self.spec, &run.candidate, &run.plan);
+        let mut quotas = runs.iter().map(quota).collect::<Result<Vec<CpuQuota>, Failure>>()?;
+        if differ_in_settings(runs) {
+            share_least_quota(&mut quotas);
+        }
+        for (run, quota) in runs.iter_mut().zip(quotas) {
+            run.found.quota = Some(quota);
+            self.plan_again(run)?;
+        }
+        Ok(())
+    }
+}
+
+/// Returns the CPU quota of a plan's server. Measures a calibration if the quota follows from one and none is stored,
+/// except in a dry run.
+fn cpu_quota(spec: &RunSpec, candidate: &Candidate, plan: &Plan) -> Result<CpuQuota, Failure> {
+    if let Some(quota) = fixed_quota(&spec.sut, plan) {
+        return Ok(quota);
+    }
+    if matches!(candidate.server, ChosenServer::Embedded) {
+        let reason = "the database is in the process of the load generator".to_owned();
+        return Ok(CpuQuota { cpus: None, reason });
+    }
+    let family = plan.workload.family();
+    if !calibrate::is_calibrated(family) {
+        return Ok(uncalibrated_quota(family));
+    }
+    // The built-in server has a safe default quota; for a real server, a calibration is worth its time.
+    let is_worth_calibration = matches!(candidate.server, ChosenServer::Recipe(_));
+    let calibration = match is_worth_calibration && !spec.dry_run {
+        true => Some(stored_or_brief(&CpuPlacement::of(plan))?),
+        false => calibrate::stored()?,
+    };
+    let case =
+        plan.workload.web().map(|web| case_of(&plan.benchmark.id, web.protocol.tls, web.protocol.connection));
+    let calibrated =
+        calibration.zip(case).and_then(|(calibration, case)| calibrated_quota(plan, &calibration, &case));
+    Ok(calibrated.unwrap_or_else(|| match is_worth_calibration && spec.dry_run {
+        true => CpuQuota { cpus: None, reason: "set by a calibration at the start of the run".to_owned() },
+        false => default_quota(),
+    }))
+}
+
+/// Gives all servers the least of their quotas: those of a calibration differ with settings, and a comparison of
+/// settings would be one of quotas.
+fn share_least_quota(quotas: &mut [CpuQuota]) {
+    let cpus = |quota: &CpuQuota| quota.cpus.unwrap_or(f64::INFINITY);
+    let least = quotas.iter().min_by(|one, other| cpus(one).total_cmp(&cpus(other))).cloned();
+    let Some(least) = least else { return };
+    for quota in quotas.iter_mut().filter(|quota| quota.cpus.is_some() && quota.cpus != least.cpus) {
+        let reason = format!("the least of the settings that are compared: {}", least.reason);
+        *quota = CpuQuota { cpus: least.cpus, reason };
+    }
+}
+
+/// Returns the TLS setting that follows from the URL of a database, unless the run sets it.
+fn tls_of_database(definition: &Definition, candidate: &Candidate) -> Option<ChosenSetting> {
+    let is_set = candidate.settings.iter().any(|one| one.setting.name == "tls");
+    let is_asked = candidate.url_encryption() != UrlEncryption::Unsaid && !is_set;
+    is_asked.then(|| definition.family().choose_setting("tls", "on").ok()).flatten()
+}
+
+/// Returns the TLS setting that follows from a target: an `https://` target is accessed over TLS even if the benchmark
+/// does not use it, with session resumption as in browsers, unless the run sets it.
+fn tls_of_target(definition: &Definition, candidate: &Candidate) -> Option<ChosenSetting> {
+    let is_https = candidate.web_target().is_some_and(|target| target.secure);
+    let is_set = candidate.settings.iter().any(|one| one.setting.name == "tls");
+    let is_off = definition.workload.web().is_some_and(|web| web.protocol.tls == Tls::Off);
+    let resumed = || definition.family().choose_setting("tls", Tls::Resumed.name()).ok();
+    (is_https && is_off && !is_set).then(resumed).flatten()
+}
+
+/// Checks that the target or the recipe supports the protocol. Recipes do not support HTTP/2 without TLS.
+fn check_transport(candidate: &Candidate, protocol: &WebProtocol) -> Result<(), Failure> {
+    if let Some(target) = candidate.web_target() {
+        target.check(protocol).map_err(Failure::usage)?;
+    }
+    let is_clear = (protocol.tls, protocol.http) == (Tls::Off, HttpVersion::Http2);
+    let is_by_recipe = matches!(candidate.server, ChosenServer::Recipe(_)) || candidate.accelerator.is_some();
+    match is_clear && is_by_recipe {
+        true => Err(Failure::usage("recipes support HTTP/2 over TLS only")
+            .hint("add `--tls resumed` or `--tls full`")),
+        false => Ok(()),
+    }
+}
+
+#[cfg(all(test, feature = "echo"))]
+mod tests {
+    use clap::Parser;
+    use testbed::Recipe;
+
+    use super::*;
+    use crate::arguments::{Arguments, Command};
+
+    /// Goal: a database must not get the quota of a web server, nor wait for a calibration against one.
+    #[test]
+    fn servers_of_a_family_without_calibration_have_no_quota() {
+        let parsed = Arguments::parse_from(["plimsoll", "run", "echo"]);
+        let Command::Run(arguments) = parsed.command else { panic!("a run") };
+        let spec = RunSpec::resolve(*arguments).unwrap();
+        let candidate = Candidate {
+            label: "postgresql".to_owned(),
+            title: "postgresql".to_owned(),
+            server: ChosenServer::Recipe(Box::new(Recipe::load("postgresql").unwrap())),
+            gateway: None,
+            accelerator: None,
+            group: None,
+            settings: Vec::new(),
+        };
+        let plan = Planner::new(&spec, 1).plan(&candidate, &TrialFindings::default()).unwrap();
+        let quota = cpu_quota(&spec, &candidate, &plan).unwrap();
+        assert_eq!(quota, uncalibrated_quota(model::Family::Echo));
+        assert_eq!(quota.cpus, None);
+        assert_eq!(quota.reason, "the load generator is not calibrated for echo servers");
+    }
+
+    /// Goal: what trials find out stands beside what the user asks for, which comes first; it is in every later plan.
+    #[test]
+    fn plans_follow_from_the_arguments_and_from_what_trials_find() {
+        let planned = |words: &[&str], found: &TrialFindings| {
+            let parsed = Arguments::parse_from([&["plimsoll", "run", "one-object"], words].concat());
+            let Command::Run(arguments) = parsed.command else { panic!("a run") };
+            let spec = RunSpec::resolve(*arguments).unwrap();
+            let candidates = spec.candidates().unwrap();
+            Planner::new(&spec, candidates.len()).plan(&candidates[0], found).unwrap()
+        };
+        let quota = CpuQuota { cpus: Some(0.5), reason: "a trial".to_owned() };
+        let found = TrialFindings { in_flight_max: Some(7), quota: Some(quota), ..TrialFindings::default() };
+        let words = ["--rate", "10", "--seed", "3", "--duration", "2", "--limit", "errors<1%"];
+        let plan = planned(&words, &found);
+        assert_eq!((plan.seed, plan.phases.steady, plan.limits.len()), (3, units::Nanos::from_secs(2), 1));
+        assert_eq!((plan.load_points[0].load.level(), plan.load_points[0].load.in_flight_max()), (10.0, 7));
+        assert_eq!((plan.sut.quota, plan.sut.quota_reason.as_str()), (Some(0.5), "a trial"));
+        let asked = planned(&[&words[..], &["--in-flight-max", "9"]].concat(), &found);
+        assert_eq!(asked.load_points[0].load.in_flight_max(), 9);
+    }
+}

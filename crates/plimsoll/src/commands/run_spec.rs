@@ -1,0 +1,120 @@
+//! A run as its user asks for it: its arguments, resolved once.
+
+use std::path::PathBuf;
+
+use fleet::{Monitoring, UrlEncryption};
+use model::{Notes, Overrides, ReplyBody, Request};
+
+use super::inventory;
+use crate::arguments::{MetricsArguments, MonitorArgument, RunArguments, SutArguments, WatchArgument};
+use crate::benchmark::{Chosen, Subject};
+use crate::candidates::{Candidate, candidates};
+use crate::exit::Failure;
+use crate::observers::{check_observers, watched_here, watched_on};
+use crate::progress::DisplayKind;
+use crate::settings::{SettingCombination, combinations};
+use crate::{paths, prices, subject};
+
+/// A run as its user asks for it. What else a run needs is read from it, and nothing of it is changed.
+pub(super) struct RunSpec {
+    /// The benchmark, or what was made of URLs.
+    pub chosen: Chosen,
+    /// What all plans override in its definition; server, CPUs and settings follow for each server.
+    pub overrides: Overrides,
+    /// The combinations of settings that each server is loaded with; not empty.
+    pub settings: Vec<SettingCombination>,
+    /// The servers, and the division of CPUs.
+    pub sut: SutArguments,
+    /// The machines that are monitored, and the processes on them.
+    pub monitoring: Monitoring,
+    /// The tools that live metrics go to.
+    pub metrics: MetricsArguments,
+    /// The progress display that the user wants; `None` for what suits the terminal.
+    pub display: Option<DisplayKind>,
+    /// The operator's notes, with the price list.
+    pub notes: Notes,
+    /// Whether identities are disclosed.
+    pub disclose_identity: bool,
+    /// The run file, or the directory of several.
+    pub out: Option<PathBuf>,
+    /// The JUnit XML file with verdict and limits.
+    pub junit: Option<PathBuf>,
+    /// The command line, without the data of `-d`.
+    pub command_line: String,
+    /// Whether the think time follows from what the servers carry.
+    pub calibrate_think_time: bool,
+    /// Whether the plan is only printed.
+    pub dry_run: bool,
+}
+
+impl RunSpec {
+    /// Resolves the arguments: finds the benchmark, or asks the server for the pages of URLs; reads the files that are named.
+    ///
+    /// # Errors
+    /// Arguments contradict each other, or name what there is not.
+    pub(super) fn resolve(arguments: RunArguments) -> Result<RunSpec, Failure> {
+        let command_line = paths::command_line(arguments.url.data.as_deref());
+        let Subject { chosen, overrides, settings, sut } =
+            subject::choose(arguments.plan, arguments.url, arguments.sut)?;
+        // Mistakes in them are reported before hours are spent.
+        let notes = inventory::notes(arguments.disclosure.notes.as_deref())?;
+        let notes = prices::read_into(arguments.price.as_deref(), notes)?;
+        let settings = combinations(&settings, chosen.benchmark.definition.family())?;
+        check_observers(&arguments.metrics, &arguments.monitor, &arguments.watch)?;
+        Ok(RunSpec {
+            chosen,
+            overrides,
+            settings,
+            sut,
+            monitoring: monitoring(&arguments.monitor, &arguments.watch),
+            metrics: arguments.metrics,
+            display: arguments.display.kind(),
+            notes,
+            disclose_identity: arguments.disclosure.disclose_identity,
+            out: arguments.out,
+            junit: arguments.junit,
+            command_line,
+            calibrate_think_time: arguments.calibrate_think_time,
+            dry_run: arguments.dry_run,
+        })
+    }
+
+    /// Lists the servers to run.
+    ///
+    /// # Errors
+    /// One cannot be loaded with the benchmark.
+    pub(super) fn candidates(&self) -> Result<Vec<Candidate>, Failure> {
+        let family = self.chosen.benchmark.definition.family();
+        candidates(&self.sut, &self.settings, family, self.has_dynamic_pages()?)
+    }
+
+    /// Returns whether programs generate pages of the workload, with any of the settings.
+    fn has_dynamic_pages(&self) -> Result<bool, Failure> {
+        let is_generated = |request: &Request| matches!(request.reply, ReplyBody::Letters { .. });
+        for one in &self.settings {
+            let workload = self.chosen.workload(&one.settings)?;
+            if workload.web().is_some_and(|web| web.requests.iter().any(is_generated)) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// Returns the same run with the certificates that the URL of a database asks for, if the arguments say nothing.
+    pub(super) fn with_certificates_of(self, candidates: &[Candidate]) -> RunSpec {
+        let is_any_accepted = |one: &Candidate| one.url_encryption() == UrlEncryption::Unverified;
+        let insecure = self.sut.insecure || (self.sut.ca.is_none() && candidates.iter().any(is_any_accepted));
+        RunSpec { sut: SutArguments { insecure, ..self.sut }, ..self }
+    }
+}
+
+fn monitoring(monitors: &[MonitorArgument], watched: &[WatchArgument]) -> Monitoring {
+    if monitors.contains(&MonitorArgument::Off) {
+        return Monitoring::Off;
+    }
+    let source = |argument: &MonitorArgument| match argument {
+        MonitorArgument::Off => None,
+        MonitorArgument::Source(source) => Some((source.clone(), watched_on(source, watched))),
+    };
+    Monitoring::On { others: monitors.iter().filter_map(source).collect(), watched: watched_here(watched) }
+}
