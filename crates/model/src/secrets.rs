@@ -32,7 +32,7 @@ impl fmt::Debug for Secrets {
 
 /// A secret has no value.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{key}` of request `{request}` has no value: it comes from {origin}, which is not at hand")]
+#[error("`{key}` of request `{request}` has no value: it comes from {origin}, which is not available")]
 pub struct MissingSecret {
     /// The name of the request.
     pub request: String,

@@ -181,7 +181,7 @@ mod tests {
                 ["--resolve", "shop.example:80:127.0.0.1"],
                 "does not match this server, which is at `shop.example:443`",
             ),
-            (["--connect-to", "other:::8443"], "is not for this server"),
+            (["--connect-to", "other:::8443"], "does not match this server"),
             (["--resolve", "shop.example:443"], "expected `HOST:PORT:ADDRESS`"),
             (["--resolve", "shop.example:443:elsewhere"], "expected `HOST:PORT:ADDRESS`"),
             (["--resolve", "shop.example:443:127.0.0.1,127.0.0.2"], "with one address"),

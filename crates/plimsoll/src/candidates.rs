@@ -687,7 +687,7 @@ pub(crate) fn built_in(benchmark: &str, filelist: Option<&str>, plan: &Plan) -> 
 
 /// Returns the error of a family of which Plimsoll starts no server.
 fn no_built_in(family: Family) -> Failure {
-    let error = format!("this benchmark loads {family} servers, and Plimsoll starts none");
+    let error = format!("this benchmark loads {family} servers, but Plimsoll starts none");
     Failure::usage(error).hint(format!("name a running server: `--target {}`", target_form(family)))
 }
 

@@ -21,14 +21,12 @@ pub enum WebSetupError {
     #[error(transparent)]
     Secret(#[from] MissingSecret),
     /// The values of data are not there.
-    #[error(
-        "the data `{0}` have no values\nhint: their file is named in the definition, and read when a run begins"
-    )]
+    #[error("data `{0}` has no values\nhint: its file is named in the definition and read when a run begins")]
     Data(String),
     /// The target's scheme and the plan's protocol contradict each other.
     #[error("target `{target}` {}", match secure {
-        true => "uses TLS, the plan does not\nhint: add `--tls full` or `--tls resumed`",
-        false => "does not use TLS, the plan does\nhint: name an `https://` target, or use `--tls off`",
+        true => "uses TLS, but the plan does not\nhint: add `--tls full` or `--tls resumed`",
+        false => "does not use TLS, but the plan does\nhint: name an `https://` target, or use `--tls off`",
     })]
     Scheme {
         /// The target as given.

@@ -136,7 +136,7 @@ fn the_protocol_follows_from_the_server() {
     let fixture = Fixture::new();
     let refused = |arguments: &[&str]| run(&fixture, arguments).expect(2);
     refused(&["--set", "protocol=http"])
-        .expect_stderr("built-in speaks `binary`, not as in `protocol=http`")
+        .expect_stderr("built-in speaks `binary`, which contradicts `protocol=http`")
         .expect_stderr("hint: leave `protocol` out");
     refused(&["--sut", "go", "--set", "protocol=binary"]).expect_stderr("go speaks `http`");
     refused(&["--target", "app://127.0.0.1:1", "--set", "protocol=http"]).expect_stderr("speaks `binary`");

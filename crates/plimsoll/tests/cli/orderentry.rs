@@ -340,11 +340,11 @@ fn postgresql_is_loaded_by_recipe_and_audited() {
     fixture
         .run(&["run", "orderentry", "--sut", "postgresql", "--set", "sql=request", "--out", "x.plim"])
         .expect(2)
-        .expect_stderr("speaks `stored`, `batched`, `client`, not as in `sql=request`");
+        .expect_stderr("speaks `stored`, `batched`, `client`, which contradicts `sql=request`");
     fixture
         .run(&["run", "orderentry", "--set", "tls=on", "--out", "x.plim"])
         .expect(2)
-        .expect_stderr("speaks `off`, not as in `tls=on`");
+        .expect_stderr("speaks `off`, which contradicts `tls=on`");
     fixture
         .run(&["run", "orderentry", "--set", "sql=client", "--out", "x.plim"])
         .expect(2)
@@ -362,7 +362,7 @@ fn mariadb_is_loaded_by_recipe_and_audited() {
     fixture
         .run(&["run", "orderentry", "--sut", "mariadb", "--set", "sql=request", "--out", "x.plim"])
         .expect(2)
-        .expect_stderr("speaks `stored`, `batched`, `client`, not as in `sql=request`");
+        .expect_stderr("speaks `stored`, `batched`, `client`, which contradicts `sql=request`");
 }
 
 /// A database server that was there before any run, without data.

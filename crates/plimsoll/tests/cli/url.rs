@@ -169,7 +169,7 @@ fn a_name_is_loaded_at_another_address() {
         .expect_stderr(&format!("`plimsoll run shop.toml --connect-to {to}:` runs it again"));
     dry(&["shop.toml", "--connect-to", &format!("{to}:")]).expect(0);
     dry(&[&pages.url, "-H", "Host: shop.example"]).expect(0);
-    dry(&[&named, "--resolve", "other:80:127.0.0.1"]).expect(2).expect_stderr("is not for this server");
+    dry(&[&named, "--resolve", "other:80:127.0.0.1"]).expect(2).expect_stderr("does not match this server");
     let hosts: Vec<String> = pages
         .requests()
         .iter()
@@ -376,7 +376,7 @@ fn mistakes_in_the_command_line_name_the_remedy() {
         (&[url, "-d", "a", "-X", "GET"], "`-X GET` has no body", "omit `-X`"),
         (&["--urls", "none.txt"], "cannot read `none.txt`", ""),
         (&["one-object", "-d", "s3cret"], "`-d` describes requests to URLs", "plimsoll run URL"),
-        (&["one-object", "--insecure"], "concern a server that is already running", "--target https://"),
+        (&["one-object", "--insecure"], "apply to a server that is already running", "--target https://"),
         (&[&with_password], "a user name or a password", "Authorization: Basic {env:NAME}"),
     ] {
         let ended = fixture.run(&[&["run"], words].concat()).expect(2);

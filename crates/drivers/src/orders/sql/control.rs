@@ -324,7 +324,7 @@ mod tests {
             .unwrap_err()
         };
         assert_eq!(change(FORMAT_FACT, None), "metadata without a format");
-        assert_eq!(change(FORMAT_FACT, Some(9)), "data of format 9, and this build makes format 1");
+        assert_eq!(change(FORMAT_FACT, Some(9)), "data of format 9; this build makes format 1");
         assert_eq!(change(COMPLETE_FACT, None), "data whose loading was interrupted");
         assert_eq!(change("seed", None), "metadata without `seed`");
         assert_eq!(change("c_load", Some(-1)), "rows of a build that generates different ones");
