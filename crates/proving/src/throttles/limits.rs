@@ -66,18 +66,6 @@ pub(super) const LIMITS: &[Throttle] = &[
         group: TrialGroup::Waiting,
     },
     Throttle {
-        name: "connections of nginx (24 worker_connections for 64 users)",
-        bottleneck: "connection limit",
-        evidence: "kept connections cut",
-        benchmark: "one-object",
-        arguments: "--load 1,64 --sut-quota none --settle 1s --duration 6s",
-        environment: EnvironmentKind::Recipe {
-            name: "nginx",
-            changes: &[("worker_connections {connections};", "worker_connections 24;")],
-        },
-        group: TrialGroup::Waiting,
-    },
-    Throttle {
         name: "one interpreter (Python application server with 64 threads)",
         bottleneck: "processor",
         evidence: "busiest server process",
