@@ -113,10 +113,7 @@ impl<C: Clock> PointContext<C> {
         is_left_open: bool,
     ) {
         let mut recorder = self.recorder.borrow_mut();
-        recorder.completed(operation.kind(), due, reply);
-        if reply.outcome == Outcome::Ok {
-            recorder.served(user.number());
-        }
+        recorder.completed(operation.kind(), user.number(), due, reply);
         if is_left_open {
             recorder.left_open();
         }

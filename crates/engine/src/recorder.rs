@@ -273,9 +273,9 @@ impl Recorder {
         self.in_flight_kinds[usize::from(kind)] += 1;
     }
 
-    /// Records the end of an operation of kind `kind` that was due at `due`.
+    /// Records the end of an operation of kind `kind` that was due at `due`. `user` is the number of its user on this thread.
     #[inline]
-    pub(crate) fn completed(&mut self, kind: u16, due: Nanos, reply: &Reply) {
+    pub(crate) fn completed(&mut self, kind: u16, user: usize, due: Nanos, reply: &Reply) {
         self.roll(reply.done);
         self.in_flight.leave(reply.sent, reply.done);
         self.in_flight_kinds[usize::from(kind)] -= 1;
@@ -303,11 +303,6 @@ impl Recorder {
         if self.is_paced {
             self.current.service.record(reply.done.saturating_sub(reply.sent));
         }
-    }
-
-    /// Counts the successful operation that was just completed for its user, by the user's number on this thread.
-    #[inline]
-    pub(crate) fn served(&mut self, user: usize) {
         if self.current.phase == Phase::Steady
             && let Some(n) = self.clients.get_mut(user)
         {
@@ -528,7 +523,7 @@ mod tests {
         let code = if outcome == Outcome::WrongStatus { 503 } else { 0 };
         let reply = Reply { outcome, sent, done: sent + response, measured, answer: 0, code, detail: 0 };
         recorder.started(kind, StartTimes::of(sent, sent));
-        recorder.completed(kind, sent, &reply);
+        recorder.completed(kind, 0, sent, &reply);
     }
 
     /// A catalog may have more measures than a reply has slots: each kind has its own.
@@ -567,7 +562,7 @@ mod tests {
                 detail: 0,
             };
             recorder.started(kind, StartTimes::of(S(0), S(0)));
-            recorder.completed(kind, S(0), &reply);
+            recorder.completed(kind, 0, S(0), &reply);
         }
         recorder.roll(S(1));
         let record = recorder.take_finished().pop().unwrap();

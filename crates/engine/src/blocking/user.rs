@@ -182,10 +182,8 @@ impl<'a, C: BlockingClock, D: BlockingDriver> UserThread<'a, C, D> {
         if reply.outcome == Outcome::Ok && point.time_limit < reply.done - sent {
             (reply.outcome, reply.measured) = (Outcome::TimedOut, MeasuredValues::default());
         }
-        state.recorder.completed(kind, due, &reply);
-        if reply.outcome == Outcome::Ok {
-            state.recorder.served(self.user);
-        } else {
+        state.recorder.completed(kind, self.user, due, &reply);
+        if reply.outcome != Outcome::Ok {
             let at = reply.done.saturating_sub(point.origin);
             state.examples.keep(at, kind, reply.outcome, || self.driver.describe(operation, &reply));
         }
