@@ -115,8 +115,21 @@ impl LoadTarget for AppTarget {
         Some(&self.server.host)
     }
 
+    /// Makes a transaction of every kind as the first client.
     fn probe(&self, plan: &Plan, clock: RealClock, stop: &AtomicBool) -> Result<(), VerifyError> {
-        probe(plan, self, clock, stop)
+        let (workload, context) = self.context(plan, clock)?;
+        let longest = workload.payloads.iter().map(|payload| payload.bytes).max().unwrap_or(0);
+        let kinds = (0..).zip(workload.suite.transactions());
+        let request = |(kind, &(transaction, _)): (u16, &(AppTransaction, u64))| {
+            let has_message =
+                matches!(transaction, AppTransaction::ClientServer | AppTransaction::ServerClient);
+            AppRequest { kind, transaction, bytes: if has_message { longest } else { 0 }, number: 1 }
+        };
+        let requests: Vec<_> = kinds.map(request).collect();
+        let (target, time_limit) = (self.server.to_string(), plan.time_limit);
+        let probe = Probe { family: Family::App, target, time_limit, clock };
+        let driver = AppDriver::new(context, 0);
+        unless_stopped(stop, probe.perform_all(driver, &requests, |_| probe.too_slow(), |_| None))
     }
 
     fn check(
@@ -132,7 +145,10 @@ impl LoadTarget for AppTarget {
     }
 
     fn run(&self, work: ThreadWork<'_>) -> Result<Counts, ThreadFailure> {
-        run(work, self)
+        let (workload, context) = self.context(work.plan, work.clock)?;
+        let mix = Transactions::new(workload, work.plan.seed);
+        work.run_with(mix, |client| AppDriver::new(Rc::clone(&context), client))?;
+        Ok(Counts::default())
     }
 }
 
@@ -172,30 +188,6 @@ fn variant(protocol: AppProtocol) -> Option<&'static str> {
 fn disk_use(workload: &AppWorkload, clients: f64, directory: &Path) -> Option<DiskUse> {
     let (users, each) = (clients.ceil() as u64, workload.disk_bytes());
     (each != 0).then(|| DiskUse { users, each, directory: directory.to_owned() })
-}
-
-/// Makes a transaction of every kind as the first client.
-fn probe(plan: &Plan, target: &AppTarget, clock: RealClock, stop: &AtomicBool) -> Result<(), VerifyError> {
-    let (workload, context) = target.context(plan, clock)?;
-    let longest = workload.payloads.iter().map(|payload| payload.bytes).max().unwrap_or(0);
-    let kinds = (0..).zip(workload.suite.transactions());
-    let request = |(kind, &(transaction, _)): (u16, &(AppTransaction, u64))| {
-        let has_message = matches!(transaction, AppTransaction::ClientServer | AppTransaction::ServerClient);
-        AppRequest { kind, transaction, bytes: if has_message { longest } else { 0 }, number: 1 }
-    };
-    let requests: Vec<_> = kinds.map(request).collect();
-    let (target, time_limit) = (target.server.to_string(), plan.time_limit);
-    let probe = Probe { family: Family::App, target, time_limit, clock };
-    let driver = AppDriver::new(context, 0);
-    unless_stopped(stop, probe.perform_all(driver, &requests, |_| probe.too_slow(), |_| None))
-}
-
-/// Runs the clients of a load thread.
-fn run(work: ThreadWork<'_>, target: &AppTarget) -> Result<Counts, ThreadFailure> {
-    let (workload, context) = target.context(work.plan, work.clock)?;
-    let mix = Transactions::new(workload, work.plan.seed);
-    work.run_with(mix, |client| AppDriver::new(Rc::clone(&context), client))?;
-    Ok(Counts::default())
 }
 
 #[cfg(test)]

@@ -254,10 +254,26 @@ impl LoadTarget for DatabaseTarget {
         self.server.encryption.is_some()
     }
 
+    /// Loads the data of a plan into a database in which our schema does not exist.
     fn load(&self, plan: &Plan, observer: &mut dyn Observer, stop: &AtomicBool) -> Result<(), FleetError> {
-        load(plan, self, observer, stop)
+        let workload = workload(plan).map_err(VerifyError::from)?;
+        let n_rows: u64 = OrderTable::ALL.into_iter().map(|table| workload.scale.rows(table)).sum();
+        observer
+            .event(Event::Preparing(&format!("loading about {n_rows} rows into {}", self.server.product)));
+        let n_connections = available_cpus().len().clamp(2, LOADERS_MAX);
+        let load = DatabaseLoad { server: &self.server, population: population(workload), n_connections };
+        let method = load_database(&load, stop, |done| observer.event(Event::Rows { done, total: n_rows }))
+            .map_err(|error| self.not_loaded(error))?;
+        if method == LoadMethod::Insert {
+            observer.event(Event::Preparing(
+                "the rows were loaded by `INSERT` statements, because the server forbids `LOAD DATA LOCAL`",
+            ));
+        }
+        Ok(())
     }
 
+    /// Loads the data of a plan anew into a database that was there already, unless they are not to be reset; what other
+    /// runs have left in our schema goes then.
     fn reload(
         &self,
         plan: &Plan,
@@ -265,17 +281,55 @@ impl LoadTarget for DatabaseTarget {
         observer: &mut dyn Observer,
         stop: &AtomicBool,
     ) -> Result<Option<&'static str>, FleetError> {
-        reload(plan, self, clock, observer, stop).map(Some)
+        let (workload, context) = self.context(plan, clock).map_err(VerifyError::from)?;
+        if workload.reset == DataReset::Never {
+            return Ok(Some(
+                "the data are as they were left; the server was not restarted, and its caches are as they were",
+            ));
+        }
+        unless_stopped(stop, async {
+            let refused = |error: DatabaseError| self.unusable(error);
+            let mut control = DatabaseControl::open(&context).await.map_err(refused)?;
+            if !control.can_make_schema().await.map_err(refused)? {
+                let user = &self.server.user;
+                return Err(self.wrong_data(format!("`{user}` may not make a schema in the database")));
+            }
+            has_room(plan, self, &mut control).await?;
+            control.drop_schema().await.map_err(refused)
+        })?;
+        self.load(plan, observer, stop)?;
+        Ok(Some(
+            "the data were loaded anew; the server was not restarted, and its caches are as the loading left them",
+        ))
     }
 
     fn n_free(&self, plan: &Plan, clock: RealClock, stop: &AtomicBool) -> Option<u64> {
-        n_free(plan, self, clock, stop)
+        let (_, context) = self.context(plan, clock).ok()?;
+        let asked = unless_stopped(stop, async {
+            let mut control = DatabaseControl::open(&context).await.map_err(|error| self.unusable(error))?;
+            control.connections().await.map_err(|error| self.unusable(error))
+        });
+        asked.ok()?.free.checked_sub(n_background(plan).ok()?)
     }
 
+    /// Checks that the database has the data of the plan, and makes a transaction of every kind, which is rolled back.
     fn probe(&self, plan: &Plan, clock: RealClock, stop: &AtomicBool) -> Result<(), VerifyError> {
-        probe(plan, self, clock, stop)
+        let (workload, context) = self.context(plan, clock)?;
+        let (probe, requests) = probe_of(plan, workload, self.name.clone(), clock);
+        unless_stopped(stop, async {
+            let mut control = DatabaseControl::open(&context).await.map_err(|error| self.unusable(error))?;
+            has_room(plan, self, &mut control).await?;
+            let data = control.data().await.map_err(|error| self.unusable(error))?;
+            if let Some(other) = other_rows(workload, &data) {
+                return Err(self.wrong_data(other));
+            }
+            drop(control);
+            let driver = DatabaseDriver::without_changes(&context);
+            probe.perform_all(driver, &requests, |_| probe.too_slow(), |_| None).await
+        })
     }
 
+    /// Checks the consistency conditions; after a load point also that the orders are as many as the terminals counted.
     fn check(
         &self,
         plan: &Plan,
@@ -284,7 +338,9 @@ impl LoadTarget for DatabaseTarget {
         counts: &Counts,
         stop: &AtomicBool,
     ) -> Result<Vec<CheckedRow>, VerifyError> {
-        check(plan, self, clock, moment, counts, stop)
+        let (workload, context) = self.context(plan, clock)?;
+        let before = self.orders_before(workload);
+        checked(found_conditions(workload, &context, (moment, counts), &before), stop)
     }
 
     fn monitor(&self) -> Option<Box<dyn ResourceMonitor>> {
@@ -292,7 +348,16 @@ impl LoadTarget for DatabaseTarget {
     }
 
     fn run(&self, work: ThreadWork<'_>) -> Result<Counts, ThreadFailure> {
-        run(work, self)
+        let (workload, context) = self.context(work.plan, work.clock)?;
+        let (plan, clock) = (work.plan, work.clock);
+        let terminal = |_| DatabaseDriver::new(&context);
+        let mut counts = deferred::run(work, workload, terminal, |background| {
+            let (_, context) = self.context(plan, clock)?;
+            let deferred = background.perform(|| DatabaseDriver::new(&context))?;
+            Ok((deferred, named(&context.counts())))
+        })?;
+        counts.add(&named(&context.counts()));
+        Ok(counts)
     }
 }
 
@@ -307,57 +372,6 @@ pub(super) fn contents(workload: &OrderEntryWorkload) -> Option<DataContents> {
         identity: contents_of(&population(workload)),
         bytes: Some(workload.scale.loaded_bytes()),
     })
-}
-
-/// Loads the data of a plan into a database in which our schema does not exist.
-fn load(
-    plan: &Plan,
-    target: &DatabaseTarget,
-    observer: &mut dyn Observer,
-    stop: &AtomicBool,
-) -> Result<(), FleetError> {
-    let workload = workload(plan).map_err(VerifyError::from)?;
-    let n_rows: u64 = OrderTable::ALL.into_iter().map(|table| workload.scale.rows(table)).sum();
-    observer.event(Event::Preparing(&format!("loading about {n_rows} rows into {}", target.server.product)));
-    let n_connections = available_cpus().len().clamp(2, LOADERS_MAX);
-    let load = DatabaseLoad { server: &target.server, population: population(workload), n_connections };
-    let method = load_database(&load, stop, |done| observer.event(Event::Rows { done, total: n_rows }))
-        .map_err(|error| target.not_loaded(error))?;
-    if method == LoadMethod::Insert {
-        observer.event(Event::Preparing(
-            "the rows were loaded by `INSERT` statements, because the server forbids `LOAD DATA LOCAL`",
-        ));
-    }
-    Ok(())
-}
-
-/// Loads the data of a plan anew into a database that was there already, unless they are not to be reset; what other runs
-/// have left in our schema goes then. Returns what is to be said of it.
-fn reload(
-    plan: &Plan,
-    target: &DatabaseTarget,
-    clock: RealClock,
-    observer: &mut dyn Observer,
-    stop: &AtomicBool,
-) -> Result<&'static str, FleetError> {
-    let (workload, context) = target.context(plan, clock).map_err(VerifyError::from)?;
-    if workload.reset == DataReset::Never {
-        return Ok(
-            "the data are as they were left; the server was not restarted, and its caches are as they were",
-        );
-    }
-    unless_stopped(stop, async {
-        let refused = |error: DatabaseError| target.unusable(error);
-        let mut control = DatabaseControl::open(&context).await.map_err(refused)?;
-        if !control.can_make_schema().await.map_err(refused)? {
-            let user = &target.server.user;
-            return Err(target.wrong_data(format!("`{user}` may not make a schema in the database")));
-        }
-        has_room(plan, target, &mut control).await?;
-        control.drop_schema().await.map_err(refused)
-    })?;
-    load(plan, target, observer, stop)?;
-    Ok("the data were loaded anew; the server was not restarted, and its caches are as the loading left them")
 }
 
 /// Checks that the server has a connection for each user.
@@ -375,38 +389,6 @@ fn n_background(plan: &Plan) -> Result<u64, VerifyError> {
     Ok(match workload(plan)?.defers_deliveries() {
         true => BACKGROUND_SESSIONS as u64 * u64::from(plan.load_threads()),
         false => 0,
-    })
-}
-
-/// Returns the number of connections that the server has for terminals; `None` of one that does not say.
-fn n_free(plan: &Plan, target: &DatabaseTarget, clock: RealClock, stop: &AtomicBool) -> Option<u64> {
-    let (_, context) = target.context(plan, clock).ok()?;
-    let asked = unless_stopped(stop, async {
-        let mut control = DatabaseControl::open(&context).await.map_err(|error| target.unusable(error))?;
-        control.connections().await.map_err(|error| target.unusable(error))
-    });
-    asked.ok()?.free.checked_sub(n_background(plan).ok()?)
-}
-
-/// Checks that the database has the data of the plan, and makes a transaction of every kind, which is rolled back.
-fn probe(
-    plan: &Plan,
-    target: &DatabaseTarget,
-    clock: RealClock,
-    stop: &AtomicBool,
-) -> Result<(), VerifyError> {
-    let (workload, context) = target.context(plan, clock)?;
-    let (probe, requests) = probe_of(plan, workload, target.name.clone(), clock);
-    unless_stopped(stop, async {
-        let mut control = DatabaseControl::open(&context).await.map_err(|error| target.unusable(error))?;
-        has_room(plan, target, &mut control).await?;
-        let data = control.data().await.map_err(|error| target.unusable(error))?;
-        if let Some(other) = other_rows(workload, &data) {
-            return Err(target.wrong_data(other));
-        }
-        drop(control);
-        let driver = DatabaseDriver::without_changes(&context);
-        probe.perform_all(driver, &requests, |_| probe.too_slow(), |_| None).await
     })
 }
 
@@ -442,20 +424,6 @@ impl ConditionSource for DatabaseControl {
     }
 }
 
-/// Checks the consistency conditions; after a load point also that the orders are as many as the terminals counted.
-fn check(
-    plan: &Plan,
-    target: &DatabaseTarget,
-    clock: RealClock,
-    moment: CheckMoment,
-    counts: &Counts,
-    stop: &AtomicBool,
-) -> Result<Vec<CheckedRow>, VerifyError> {
-    let (workload, context) = target.context(plan, clock)?;
-    let before = target.orders_before(workload);
-    checked(found_conditions(workload, &context, (moment, counts), &before), stop)
-}
-
 /// Checks the conditions in SQL, with a row about the data before a load point.
 async fn found_conditions(
     workload: &OrderEntryWorkload,
@@ -474,20 +442,6 @@ async fn found_conditions(
     }
     found.extend(checked_conditions(&workload.scale, &mut control, (moment, counts), before).await?);
     Ok(found)
-}
-
-/// Runs the users of a load thread.
-fn run(work: ThreadWork<'_>, target: &DatabaseTarget) -> Result<Counts, ThreadFailure> {
-    let (workload, context) = target.context(work.plan, work.clock)?;
-    let (plan, clock) = (work.plan, work.clock);
-    let terminal = |_| DatabaseDriver::new(&context);
-    let mut counts = deferred::run(work, workload, terminal, |background| {
-        let (_, context) = target.context(plan, clock)?;
-        let deferred = background.perform(|| DatabaseDriver::new(&context))?;
-        Ok((deferred, named(&context.counts())))
-    })?;
-    counts.add(&named(&context.counts()));
-    Ok(counts)
 }
 
 #[cfg(test)]

@@ -84,10 +84,18 @@ impl LoadTarget for EchoTarget {
         Some(&self.server.host)
     }
 
+    /// Sends a message of every kind.
     fn probe(&self, plan: &Plan, clock: RealClock, stop: &AtomicBool) -> Result<(), VerifyError> {
-        probe(plan, self, clock, stop)
+        let (workload, context) = self.context(plan, clock)?;
+        let kinds = 0..workload.messages.len() as u16;
+        let messages: Vec<_> = kinds.map(|kind| EchoMessage { kind, number: 0 }).collect();
+        let (target, time_limit) = (self.server.to_string(), plan.time_limit);
+        let slow = |_: &EchoMessage| format!("no complete message within {time_limit}");
+        let probe = Probe { family: Family::Echo, target, time_limit, clock };
+        unless_stopped(stop, probe.perform_all(EchoDriver::new(context), &messages, slow, |_| None))
     }
 
+    /// Checks that messages of every kind come back.
     fn check(
         &self,
         plan: &Plan,
@@ -96,11 +104,21 @@ impl LoadTarget for EchoTarget {
         _: &Counts,
         stop: &AtomicBool,
     ) -> Result<Vec<CheckedRow>, VerifyError> {
-        check(plan, self, clock, stop)
+        let (holds, found) = match self.probe(plan, clock, stop) {
+            Ok(()) => (true, "messages of all kinds came back".to_owned()),
+            Err(error @ (VerifyError::Wrong { .. } | VerifyError::Unreachable { .. })) => {
+                (false, error.to_string().replace('\n', " "))
+            }
+            Err(error) => return Err(error),
+        };
+        Ok(vec![("messages come back".to_owned(), holds, found)])
     }
 
     fn run(&self, work: ThreadWork<'_>) -> Result<Counts, ThreadFailure> {
-        run(work, self)
+        let (workload, context) = self.context(work.plan, work.clock)?;
+        let mix = Messages::new(workload, work.plan.seed);
+        work.run_with(mix, |_| EchoDriver::new(Rc::clone(&context)))?;
+        Ok(Counts::default())
     }
 }
 
@@ -117,39 +135,3 @@ pub(super) static PROFILE: FamilyProfile = FamilyProfile {
     check_room: |_, _| Ok(()),
     contents: |_| None,
 };
-
-/// Sends a message of every kind.
-fn probe(plan: &Plan, target: &EchoTarget, clock: RealClock, stop: &AtomicBool) -> Result<(), VerifyError> {
-    let (workload, context) = target.context(plan, clock)?;
-    let kinds = 0..workload.messages.len() as u16;
-    let messages: Vec<_> = kinds.map(|kind| EchoMessage { kind, number: 0 }).collect();
-    let (target, time_limit) = (target.server.to_string(), plan.time_limit);
-    let slow = |_: &EchoMessage| format!("no complete message within {time_limit}");
-    let probe = Probe { family: Family::Echo, target, time_limit, clock };
-    unless_stopped(stop, probe.perform_all(EchoDriver::new(context), &messages, slow, |_| None))
-}
-
-/// Checks that messages of every kind come back.
-fn check(
-    plan: &Plan,
-    target: &EchoTarget,
-    clock: RealClock,
-    stop: &AtomicBool,
-) -> Result<Vec<CheckedRow>, VerifyError> {
-    let (holds, found) = match probe(plan, target, clock, stop) {
-        Ok(()) => (true, "messages of all kinds came back".to_owned()),
-        Err(error @ (VerifyError::Wrong { .. } | VerifyError::Unreachable { .. })) => {
-            (false, error.to_string().replace('\n', " "))
-        }
-        Err(error) => return Err(error),
-    };
-    Ok(vec![("messages come back".to_owned(), holds, found)])
-}
-
-/// Runs the users of a load thread.
-fn run(work: ThreadWork<'_>, target: &EchoTarget) -> Result<Counts, ThreadFailure> {
-    let (workload, context) = target.context(work.plan, work.clock)?;
-    let mix = Messages::new(workload, work.plan.seed);
-    work.run_with(mix, |_| EchoDriver::new(Rc::clone(&context)))?;
-    Ok(Counts::default())
-}

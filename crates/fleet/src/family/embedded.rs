@@ -160,10 +160,15 @@ impl LoadTarget for EmbeddedTarget {
         Some(self.section())
     }
 
+    /// Makes a transaction of every kind, and restores the data.
     fn probe(&self, plan: &Plan, clock: RealClock, stop: &AtomicBool) -> Result<(), VerifyError> {
-        probe(plan, self, clock, stop)
+        let (probe, requests) = probe_of(plan, workload(plan)?, NAME.to_owned(), clock);
+        let driver = EmbeddedDriver::new(self.context(plan, clock)?);
+        unless_stopped(stop, probe.perform_all(driver, &requests, |_| probe.too_slow(), |_| None))?;
+        self.restore(stop)
     }
 
+    /// Checks the consistency conditions; after a load point also that the orders are as many as the terminals counted.
     fn check(
         &self,
         plan: &Plan,
@@ -172,7 +177,8 @@ impl LoadTarget for EmbeddedTarget {
         counts: &Counts,
         stop: &AtomicBool,
     ) -> Result<Vec<CheckedRow>, VerifyError> {
-        check(plan, self, moment, counts, stop)
+        let workload = workload(plan)?;
+        checked(found_conditions(workload, self, moment, counts), stop)
     }
 
     fn monitor(&self) -> Option<Box<dyn ResourceMonitor>> {
@@ -180,25 +186,25 @@ impl LoadTarget for EmbeddedTarget {
     }
 
     fn run(&self, work: ThreadWork<'_>) -> Result<Counts, ThreadFailure> {
-        run(work, self)
+        let (plan, clock) = (work.plan, work.clock);
+        let context = self.context(plan, clock)?;
+        let terminal = |_| EmbeddedDriver::new(Arc::clone(&context));
+        let meter = CpuMeter::default();
+        let beside = meter.clone();
+        let mut counts = deferred::run_blocking(work, workload(plan)?, terminal, beside, |background| {
+            let context = self.context(plan, clock)?;
+            let session =
+                || MeteredDriver { driver: EmbeddedDriver::new(Arc::clone(&context)), meter: meter.clone() };
+            let deferred = background.perform(session)?;
+            Ok((deferred, named(&context.counts())))
+        })?;
+        counts.add(&named(&context.counts()));
+        Ok(counts)
     }
 }
 
 fn go_on_unless_stopped(stop: &AtomicBool) -> ControlFlow<()> {
     if stop.load(Ordering::Relaxed) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-}
-
-/// Makes a transaction of every kind, and restores the data.
-fn probe(
-    plan: &Plan,
-    target: &EmbeddedTarget,
-    clock: RealClock,
-    stop: &AtomicBool,
-) -> Result<(), VerifyError> {
-    let (probe, requests) = probe_of(plan, workload(plan)?, NAME.to_owned(), clock);
-    let driver = EmbeddedDriver::new(target.context(plan, clock)?);
-    unless_stopped(stop, probe.perform_all(driver, &requests, |_| probe.too_slow(), |_| None))?;
-    target.restore(stop)
 }
 
 impl ConditionSource for Arc<EmbeddedDatabase> {
@@ -217,18 +223,6 @@ impl ConditionSource for Arc<EmbeddedDatabase> {
     async fn totals(&mut self) -> Result<OrderTotals, StoreError> {
         EmbeddedDatabase::totals(self)
     }
-}
-
-/// Checks the consistency conditions; after a load point also that the orders are as many as the terminals counted.
-fn check(
-    plan: &Plan,
-    target: &EmbeddedTarget,
-    moment: CheckMoment,
-    counts: &Counts,
-    stop: &AtomicBool,
-) -> Result<Vec<CheckedRow>, VerifyError> {
-    let workload = workload(plan)?;
-    checked(found_conditions(workload, target, moment, counts), stop)
 }
 
 /// Checks the conditions, with a row about the data before a load point.
@@ -268,22 +262,4 @@ impl Driver for MeteredDriver {
     fn describe(&self, request: &OrderRequest, reply: &Reply) -> String {
         Driver::describe(&self.driver, request, reply)
     }
-}
-
-/// Runs the users of a load thread.
-fn run(work: ThreadWork<'_>, target: &EmbeddedTarget) -> Result<Counts, ThreadFailure> {
-    let (plan, clock) = (work.plan, work.clock);
-    let context = target.context(plan, clock)?;
-    let terminal = |_| EmbeddedDriver::new(Arc::clone(&context));
-    let meter = CpuMeter::default();
-    let beside = meter.clone();
-    let mut counts = deferred::run_blocking(work, workload(plan)?, terminal, beside, |background| {
-        let context = target.context(plan, clock)?;
-        let session =
-            || MeteredDriver { driver: EmbeddedDriver::new(Arc::clone(&context)), meter: meter.clone() };
-        let deferred = background.perform(session)?;
-        Ok((deferred, named(&context.counts())))
-    })?;
-    counts.add(&named(&context.counts()));
-    Ok(counts)
 }

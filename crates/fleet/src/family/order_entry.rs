@@ -125,10 +125,24 @@ impl LoadTarget for OrderTarget {
         Some(&self.server.host)
     }
 
+    /// Checks that the server has the data of the plan, makes a transaction of every kind, and has the data restored.
     fn probe(&self, plan: &Plan, clock: RealClock, stop: &AtomicBool) -> Result<(), VerifyError> {
-        probe(plan, self, clock, stop)
+        let (workload, context) = self.context(plan, clock)?;
+        let (probe, requests) = probe_of(plan, workload, self.server.to_string(), clock);
+        unless_stopped(stop, async {
+            // First: where there is no connection, it says so.
+            let driver = OrderDriver::new(Rc::clone(&context), 0);
+            probe.perform_all(driver, &requests, |_| probe.too_slow(), |_| None).await?;
+            let refused = |error: OrderCallError| self.wrong_data(error.to_string());
+            let mut control = OrderControl::open(Rc::clone(&context)).await.map_err(refused)?;
+            if let Some(other) = other_rows(workload, &control) {
+                return Err(self.wrong_data(other));
+            }
+            control.restore().await.map_err(refused)
+        })
     }
 
+    /// Checks the consistency conditions; after a load point also that the orders are as many as the terminals counted.
     fn check(
         &self,
         plan: &Plan,
@@ -137,11 +151,22 @@ impl LoadTarget for OrderTarget {
         counts: &Counts,
         stop: &AtomicBool,
     ) -> Result<Vec<CheckedRow>, VerifyError> {
-        check(plan, self, clock, moment, counts, stop)
+        let (workload, context) = self.context(plan, clock)?;
+        checked(found_conditions(&workload.scale, context, moment, counts), stop)
     }
 
     fn run(&self, work: ThreadWork<'_>) -> Result<Counts, ThreadFailure> {
-        run(work, self)
+        let (workload, context) = self.context(work.plan, work.clock)?;
+        let (plan, clock) = (work.plan, work.clock);
+        let terminal = |user| OrderDriver::new(Rc::clone(&context), user);
+        let mut counts = deferred::run(work, workload, terminal, |background| {
+            let (_, context) = self.context(plan, clock)?;
+            let deferred =
+                background.perform(|| OrderDriver::new(Rc::clone(&context), BACKGROUND_TERMINAL))?;
+            Ok((deferred, named(&context.counts())))
+        })?;
+        counts.add(&named(&context.counts()));
+        Ok(counts)
     }
 }
 
@@ -201,23 +226,6 @@ pub(super) fn probe_of(
     (probe, OrderTerminals::new(workload, plan.seed).one_of_each())
 }
 
-/// Checks that the server has the data of the plan, makes a transaction of every kind, and has the data restored.
-fn probe(plan: &Plan, target: &OrderTarget, clock: RealClock, stop: &AtomicBool) -> Result<(), VerifyError> {
-    let (workload, context) = target.context(plan, clock)?;
-    let (probe, requests) = probe_of(plan, workload, target.server.to_string(), clock);
-    unless_stopped(stop, async {
-        // First: where there is no connection, it says so.
-        let driver = OrderDriver::new(Rc::clone(&context), 0);
-        probe.perform_all(driver, &requests, |_| probe.too_slow(), |_| None).await?;
-        let refused = |error: OrderCallError| target.wrong_data(error.to_string());
-        let mut control = OrderControl::open(Rc::clone(&context)).await.map_err(refused)?;
-        if let Some(other) = other_rows(workload, &control) {
-            return Err(target.wrong_data(other));
-        }
-        control.restore().await.map_err(refused)
-    })
-}
-
 /// Returns what shows that the rows of a server are not those of the workload.
 fn other_rows(workload: &OrderEntryWorkload, control: &OrderControl) -> Option<String> {
     let (expected, found) = (workload.population_seed, control.data.seed);
@@ -225,19 +233,6 @@ fn other_rows(workload: &OrderEntryWorkload, control: &OrderControl) -> Option<S
         return Some(format!("expected rows of the seed {expected}, found rows of the seed {found}"));
     }
     control.data.population().is_none().then(|| "its rows were made by another build".to_owned())
-}
-
-/// Checks the consistency conditions; after a load point also that the orders are as many as the terminals counted.
-fn check(
-    plan: &Plan,
-    target: &OrderTarget,
-    clock: RealClock,
-    moment: CheckMoment,
-    counts: &Counts,
-    stop: &AtomicBool,
-) -> Result<Vec<CheckedRow>, VerifyError> {
-    let (workload, context) = target.context(plan, clock)?;
-    checked(found_conditions(&workload.scale, context, moment, counts), stop)
 }
 
 /// Checks until it is done or `stop` is set, and returns what was found; of a check that failed, that.
@@ -429,20 +424,6 @@ fn total_rows(
         row("orders placed", found.placed_since(before), PLACED, PLACED_IN_DOUBT),
         row("orders delivered", n_delivered(found) - n_delivered(before), DELIVERED, DELIVERED_IN_DOUBT),
     ]
-}
-
-/// Runs the users of a load thread.
-fn run(work: ThreadWork<'_>, target: &OrderTarget) -> Result<Counts, ThreadFailure> {
-    let (workload, context) = target.context(work.plan, work.clock)?;
-    let (plan, clock) = (work.plan, work.clock);
-    let terminal = |user| OrderDriver::new(Rc::clone(&context), user);
-    let mut counts = deferred::run(work, workload, terminal, |background| {
-        let (_, context) = target.context(plan, clock)?;
-        let deferred = background.perform(|| OrderDriver::new(Rc::clone(&context), BACKGROUND_TERMINAL))?;
-        Ok((deferred, named(&context.counts())))
-    })?;
-    counts.add(&named(&context.counts()));
-    Ok(counts)
 }
 
 /// Returns the counts of deferred deliveries by name.

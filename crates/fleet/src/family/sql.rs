@@ -73,11 +73,36 @@ impl LoadTarget for SqlTarget {
     }
 
     fn n_free(&self, plan: &Plan, clock: RealClock, stop: &AtomicBool) -> Option<u64> {
-        n_free(plan, self, clock, stop)
+        let (_, sessions) = self.sessions(plan, clock).ok()?;
+        let limit = Duration::from_nanos(plan.time_limit.0);
+        let name = || self.database.name.clone();
+        let asked = unless_stopped(stop, async {
+            sessions.connections(limit).await.map_err(|error| no_session(name(), error))
+        });
+        asked.ok()?.map(|connections| connections.free)
     }
 
+    /// Has the server prepare all statements, and makes a transaction of every kind, which is rolled back.
     fn probe(&self, plan: &Plan, clock: RealClock, stop: &AtomicBool) -> Result<(), VerifyError> {
-        probe(plan, self, clock, stop)
+        let (workload, sessions) = self.sessions(plan, clock)?;
+        let (family, name) = (Family::Sql, self.database.name.clone());
+        let probe = Probe { family, target: name.clone(), time_limit: plan.time_limit, clock };
+        let load = plan.load_max().unwrap_or(Load::Users(1));
+        let requests = SqlTransactions::new(workload, plan.seed, load).one_of_each();
+        unless_stopped(stop, async {
+            let limit = Duration::from_nanos(plan.time_limit.0);
+            let refused = sessions.refusals(limit).await.map_err(|error| no_session(name.clone(), error))?;
+            if !refused.is_empty() {
+                return Err(VerifyError::NotPrepared { target: name, refused });
+            }
+            let connections =
+                sessions.connections(limit).await.map_err(|error| no_session(name.clone(), error))?;
+            if let Some(connections) = connections {
+                check_room(plan, &name, connections, 0)?;
+            }
+            let driver = SqlDriver::without_changes(&sessions);
+            probe.perform_all(driver, &requests, |request| slow(plan, workload, request.kind), |_| None).await
+        })
     }
 
     fn check(
@@ -97,7 +122,10 @@ impl LoadTarget for SqlTarget {
     }
 
     fn run(&self, work: ThreadWork<'_>) -> Result<Counts, ThreadFailure> {
-        run(work, self)
+        let (workload, sessions) = self.sessions(work.plan, work.clock)?;
+        let mix = SqlTransactions::new(workload, work.plan.seed, work.setup.point.load);
+        work.run_with(mix, |_| SqlDriver::new(&sessions))?;
+        Ok(Counts::default())
     }
 }
 
@@ -115,40 +143,6 @@ pub(super) static PROFILE: FamilyProfile = FamilyProfile {
     contents: |_| None,
 };
 
-/// Has the server prepare all statements, and makes a transaction of every kind, which is rolled back.
-fn probe(plan: &Plan, target: &SqlTarget, clock: RealClock, stop: &AtomicBool) -> Result<(), VerifyError> {
-    let (workload, sessions) = target.sessions(plan, clock)?;
-    let (family, name) = (Family::Sql, target.database.name.clone());
-    let probe = Probe { family, target: name.clone(), time_limit: plan.time_limit, clock };
-    let load = plan.load_max().unwrap_or(Load::Users(1));
-    let requests = SqlTransactions::new(workload, plan.seed, load).one_of_each();
-    unless_stopped(stop, async {
-        let limit = Duration::from_nanos(plan.time_limit.0);
-        let refused = sessions.refusals(limit).await.map_err(|error| no_session(name.clone(), error))?;
-        if !refused.is_empty() {
-            return Err(VerifyError::NotPrepared { target: name, refused });
-        }
-        let connections =
-            sessions.connections(limit).await.map_err(|error| no_session(name.clone(), error))?;
-        if let Some(connections) = connections {
-            check_room(plan, &name, connections, 0)?;
-        }
-        let driver = SqlDriver::without_changes(&sessions);
-        probe.perform_all(driver, &requests, |request| slow(plan, workload, request.kind), |_| None).await
-    })
-}
-
-/// Returns the number of connections that the server has for users; `None` of one that does not say.
-fn n_free(plan: &Plan, target: &SqlTarget, clock: RealClock, stop: &AtomicBool) -> Option<u64> {
-    let (_, sessions) = target.sessions(plan, clock).ok()?;
-    let limit = Duration::from_nanos(plan.time_limit.0);
-    let name = || target.database.name.clone();
-    let asked = unless_stopped(stop, async {
-        sessions.connections(limit).await.map_err(|error| no_session(name(), error))
-    });
-    asked.ok()?.map(|connections| connections.free)
-}
-
 /// Returns the error of a database with which there is no session.
 fn no_session(target: String, error: DatabaseError) -> VerifyError {
     match error {
@@ -164,12 +158,4 @@ fn no_session(target: String, error: DatabaseError) -> VerifyError {
 fn slow(plan: &Plan, workload: &SqlWorkload, kind: u16) -> String {
     let name = workload.transactions.get(usize::from(kind)).map_or("", |one| one.name.as_str());
     format!("{name}: no complete reply within {}", plan.time_limit)
-}
-
-/// Runs the users of a load thread.
-fn run(work: ThreadWork<'_>, target: &SqlTarget) -> Result<Counts, ThreadFailure> {
-    let (workload, sessions) = target.sessions(work.plan, work.clock)?;
-    let mix = SqlTransactions::new(workload, work.plan.seed, work.setup.point.load);
-    work.run_with(mix, |_| SqlDriver::new(&sessions))?;
-    Ok(Counts::default())
 }

@@ -145,8 +145,22 @@ impl LoadTarget for WebTarget {
         self.secrets.clone()
     }
 
+    /// Fetches objects of every kind of request once, one after another.
     fn probe(&self, plan: &Plan, clock: RealClock, stop: &AtomicBool) -> Result<(), VerifyError> {
-        probe(plan, self, clock, stop)
+        let (workload, context) = self.context(plan, clock)?;
+        let transport = Transport::of(self.workload(plan)?);
+        let requests = match workload.has_sessions() {
+            true => pages(workload),
+            false => samples(workload, plan.level_max()),
+        };
+        let objects = Objects { plan, workload, target: self, requests };
+        unless_stopped(stop, async {
+            match transport {
+                Transport::Http2 => objects.fetch::<Http2Driver>(&context, clock).await,
+                Transport::Plain => objects.fetch::<PlainDriver>(&context, clock).await,
+                Transport::Tls => objects.fetch::<TlsDriver>(&context, clock).await,
+            }
+        })
     }
 
     fn check(
@@ -161,8 +175,46 @@ impl LoadTarget for WebTarget {
         Ok(Vec::new())
     }
 
+    /// Runs the users of a load thread; returns what became of connections, and of bodies that nobody has described.
     fn run(&self, work: ThreadWork<'_>) -> Result<Counts, ThreadFailure> {
-        run(work, self)
+        let (workload, context) = self.context(work.plan, work.clock)?;
+        let rest = Rest {
+            plan: work.plan,
+            clock: work.clock,
+            stop: work.stop,
+            began: Arc::clone(&work.start.began),
+        };
+        let mix = Pages::new(workload, work.plan.seed, work.setup.point.load);
+        let shared = || Rc::clone(&context);
+        let users = work.setup.point.load.in_flight_max();
+        let user = |user| SessionUser { seed: work.plan.seed, user, users };
+        // The only choice of a driver: behind it everything is known to the compiler.
+        match (Transport::of(workload), workload.has_sessions()) {
+            (Transport::Http2, false) => work.run_with(mix, |_| Http2Driver::new(shared())),
+            (Transport::Plain, false) => work.run_with(mix, |_| PlainDriver::new(shared())),
+            (Transport::Tls, false) => work.run_with(mix, |_| TlsDriver::new(shared())),
+            (Transport::Http2, true) => {
+                work.run_with(mix, |number| SessionDriver::<Http2Driver>::new(shared(), user(number)))
+            }
+            (Transport::Plain, true) => {
+                work.run_with(mix, |number| SessionDriver::<PlainDriver>::new(shared(), user(number)))
+            }
+            (Transport::Tls, true) => {
+                work.run_with(mix, |number| SessionDriver::<TlsDriver>::new(shared(), user(number)))
+            }
+        }?;
+        let HandshakeCounts { full, resumed } = context.handshakes();
+        let mut counts = match workload.protocol.tls {
+            Tls::Off => Counts::default(),
+            Tls::Full | Tls::Resumed => {
+                Counts::from([("full TLS handshakes", full), ("resumed TLS handshakes", resumed)])
+            }
+        };
+        let KeptConnectionCounts { lost, refused } = context.kept_connections();
+        counts.add_some(CONNECTIONS_LOST, lost);
+        counts.add_some(STREAMS_REFUSED, refused);
+        counts.changes = rest.changes(self, &context.bodies_seen());
+        Ok(counts)
     }
 }
 
@@ -253,65 +305,6 @@ pub(crate) fn prove_memory_limit(
     stop: &AtomicBool,
 ) -> Result<Option<MemoryLimitProof>, FleetError> {
     Ok(sut.prove_memory_limit(&plan.file_set(), is_http10(plan), stop)?)
-}
-
-/// Runs the users of a load thread; returns what became of connections, and of bodies that nobody has described.
-fn run(work: ThreadWork<'_>, target: &WebTarget) -> Result<Counts, ThreadFailure> {
-    let (workload, context) = target.context(work.plan, work.clock)?;
-    let rest =
-        Rest { plan: work.plan, clock: work.clock, stop: work.stop, began: Arc::clone(&work.start.began) };
-    let mix = Pages::new(workload, work.plan.seed, work.setup.point.load);
-    let shared = || Rc::clone(&context);
-    let users = work.setup.point.load.in_flight_max();
-    let user = |user| SessionUser { seed: work.plan.seed, user, users };
-    // The only choice of a driver: behind it everything is known to the compiler.
-    match (Transport::of(workload), workload.has_sessions()) {
-        (Transport::Http2, false) => work.run_with(mix, |_| Http2Driver::new(shared())),
-        (Transport::Plain, false) => work.run_with(mix, |_| PlainDriver::new(shared())),
-        (Transport::Tls, false) => work.run_with(mix, |_| TlsDriver::new(shared())),
-        (Transport::Http2, true) => {
-            work.run_with(mix, |number| SessionDriver::<Http2Driver>::new(shared(), user(number)))
-        }
-        (Transport::Plain, true) => {
-            work.run_with(mix, |number| SessionDriver::<PlainDriver>::new(shared(), user(number)))
-        }
-        (Transport::Tls, true) => {
-            work.run_with(mix, |number| SessionDriver::<TlsDriver>::new(shared(), user(number)))
-        }
-    }?;
-    let HandshakeCounts { full, resumed } = context.handshakes();
-    let mut counts = match workload.protocol.tls {
-        Tls::Off => Counts::default(),
-        Tls::Full | Tls::Resumed => {
-            Counts::from([("full TLS handshakes", full), ("resumed TLS handshakes", resumed)])
-        }
-    };
-    let KeptConnectionCounts { lost, refused } = context.kept_connections();
-    counts.add_some(CONNECTIONS_LOST, lost);
-    counts.add_some(STREAMS_REFUSED, refused);
-    counts.changes = rest.changes(target, &context.bodies_seen());
-    Ok(counts)
-}
-
-/// Fetches objects of every kind of request once, one after another.
-///
-/// # Errors
-/// An object is wrong, or `stop` is set before all of them were fetched.
-fn probe(plan: &Plan, target: &WebTarget, clock: RealClock, stop: &AtomicBool) -> Result<(), VerifyError> {
-    let (workload, context) = target.context(plan, clock)?;
-    let transport = Transport::of(target.workload(plan)?);
-    let requests = match workload.has_sessions() {
-        true => pages(workload),
-        false => samples(workload, plan.level_max()),
-    };
-    let objects = Objects { plan, workload, target, requests };
-    unless_stopped(stop, async {
-        match transport {
-            Transport::Http2 => objects.fetch::<Http2Driver>(&context, clock).await,
-            Transport::Plain => objects.fetch::<PlainDriver>(&context, clock).await,
-            Transport::Tls => objects.fetch::<TlsDriver>(&context, clock).await,
-        }
-    })
 }
 
 /// The objects that are checked.
@@ -433,7 +426,7 @@ mod tests {
                 access: Access::default(),
             };
             let target = WebTarget { target, address, trust: Trust::Any, secrets: Secrets::default() };
-            let error = probe(&plan, &target, RealClock::start(), &AtomicBool::new(false)).unwrap_err();
+            let error = target.probe(&plan, RealClock::start(), &AtomicBool::new(false)).unwrap_err();
             let VerifyError::Wrong { named, .. } = error else { panic!("{error}") };
             assert_eq!(named[0].text, format!("{method} {path}: no complete reply within 50.0 ms"));
         }
