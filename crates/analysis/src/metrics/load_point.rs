@@ -3,7 +3,7 @@
 use model::{FailureCodes, Plan};
 use stats::{Histogram, MBIT, Moments, little_gap, load_factor};
 
-use super::times::summary;
+use super::times::{mean_in_s, summary};
 use super::{PointFigures, kinds, ratio, score, timeline, web};
 use crate::fold::{AgentTotals, Notices, PointFold, SteadyTotals};
 use crate::{
@@ -120,7 +120,7 @@ fn notices(plan: &Plan, notices: &Notices) -> Vec<NoticeResult> {
             lost: sums.lost,
             pending: sums.pending(),
             begun_in_steady: sums.begun_in_steady,
-            mean: summary(sums.histogram.clone()).mean,
+            mean: mean_in_s(&sums.histogram),
             histogram: sums.histogram.clone(),
         })
         .collect()

@@ -13,8 +13,18 @@ const N_BATCHES: (usize, usize) = (10, 20);
 /// intervals for percentiles that assume independent values (order statistics).
 pub(crate) fn summary(histogram: Histogram) -> TimeSummary {
     let percentiles = QUANTILES.iter().filter_map(|q| percentile(&histogram, *q)).collect();
-    let mean = (0 < histogram.n()).then(|| histogram.sum() as f64 / 1e9 / histogram.n() as f64);
-    TimeSummary { mean, mean_interval: None, percentiles, max: histogram.max(), histogram }
+    TimeSummary {
+        mean: mean_in_s(&histogram),
+        mean_interval: None,
+        percentiles,
+        max: histogram.max(),
+        histogram,
+    }
+}
+
+/// Returns the arithmetic mean in seconds, from exact sums; `None` without values.
+pub(crate) fn mean_in_s(histogram: &Histogram) -> Option<f64> {
+    (0 < histogram.n()).then(|| histogram.sum() as f64 / 1e9 / histogram.n() as f64)
 }
 
 /// Returns a 95 % interval by batch means of a value per second; `None` with fewer than ten seconds.
