@@ -309,7 +309,7 @@ pub struct NoticeResult {
     pub lost: u64,
     /// Were awaited still when the load point ended.
     pub pending: u64,
-    /// Those whose wait began in the steady phase: all of which percentiles are.
+    /// Notices whose wait began in the steady phase: percentiles are of all of these.
     pub begun_in_steady: u64,
     /// The mean time of those of them that came, in s.
     pub mean: Option<f64>,

@@ -115,7 +115,7 @@ async fn rest<C: Clock, D: Driver>(point: &PointContext<C>, driver: &mut D, due:
     loop {
         let next = {
             let mut work = pin!(driver.rest());
-            // What has come is recorded before the user is back.
+            // Notices that have come are recorded before the user is back.
             poll_fn(|context| match work.as_mut().poll(context) {
                 Poll::Ready(notice) => Poll::Ready(Some(notice)),
                 Poll::Pending => sleep.as_mut().poll(context).map(|()| None),

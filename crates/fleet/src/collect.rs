@@ -142,7 +142,7 @@ fn stand_back(plan: &Plan) {
     }
 }
 
-/// What comes of a load point, on its way from load threads and monitors to the collector.
+/// Records, examples and readings of a load point, on their way from load threads and monitors to the collector.
 struct Collection<'a> {
     seconds: OpenSeconds,
     /// The ways by which emptied records go back to their load threads.

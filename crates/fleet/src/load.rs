@@ -32,7 +32,7 @@ const AGENT: u32 = 0;
 
 /// The load side of a run. For each load point it is called in this order: `prepare`, `go`, `take_spares`, `collect`.
 pub(crate) trait LoadSide {
-    /// What the load is sent to.
+    /// The target of the load.
     type Target;
 
     /// Lists the senders of records: each sends one for every interval.

@@ -27,7 +27,7 @@ pub enum SetupError {
     /// The statements of a user cannot be sent.
     #[error(transparent)]
     Sql(#[from] SqlSetupError),
-    /// Those of this process to a file of data cannot.
+    /// Connections of this process to a file of data cannot be made.
     #[error(transparent)]
     Store(#[from] StoreError),
     /// The server is of another family than the workload.

@@ -102,7 +102,7 @@ pub enum Outcome {
     NotCommitted = 26,
     /// Somebody else has, or has changed, what the operation is about: it can be begun again.
     Conflict = 27,
-    /// What the operation is about does not exist any more.
+    /// The subject of the operation no longer exists.
     Gone = 28,
     /// The server has no room for what the operation would add: a quota, a disk or a mailbox is full.
     Full = 29,

@@ -18,7 +18,7 @@ pub(crate) struct Chosen {
     pub benchmark: Benchmark,
     /// The name that it was chosen by: an id, or the path of a definition.
     pub name: String,
-    /// Where its definition comes from.
+    /// The source of its definition.
     pub source: DefinitionSource,
     /// The name of an environment variable of the definition, with a value that the command line gives in its place.
     pub given: Option<(String, String)>,
@@ -30,7 +30,7 @@ pub(crate) struct Chosen {
 pub(crate) struct Subject {
     /// The benchmark.
     pub chosen: Chosen,
-    /// What the run overrides in its definition, on a server that planning replaces.
+    /// Overrides of its definition by the run, on a server that planning replaces.
     pub overrides: Overrides,
     /// The settings of its family that are given.
     pub settings: Vec<SettingArgument>,
@@ -56,7 +56,7 @@ impl Chosen {
     }
 }
 
-/// Where a definition comes from.
+/// The source of a definition.
 pub(crate) enum DefinitionSource {
     /// Plimsoll itself.
     BuiltIn,

@@ -11,7 +11,7 @@ use crate::candidates::Candidate;
 pub(crate) struct PlannedRun {
     /// The server, with its settings.
     pub candidate: Candidate,
-    /// What trials have found out about it; its plan follows from that.
+    /// The findings of trials about it; its plan follows from them.
     pub found: TrialFindings,
     /// Its plan.
     pub plan: Plan,
@@ -24,7 +24,7 @@ pub(crate) fn differ_in_settings(runs: &[PlannedRun]) -> bool {
     runs.iter().any(|run| run.candidate.settings != runs[0].candidate.settings)
 }
 
-/// What trials before the load have found out about a server. Settings that they choose are those of its candidate.
+/// The findings of trials before the load about a server. Settings that they choose are those of its candidate.
 #[derive(Debug, Clone)]
 pub(crate) struct TrialFindings {
     /// Number of load threads beside a running server on this machine.

@@ -81,7 +81,7 @@ const MACHINE_CPUS_FULL: Condition = at_least(Indicator::CpuBusy, CPUS_FULL_MIN)
 /// The server's threads wait for a CPU longer than they use one.
 const THREADS_WAIT_FOR_CPUS: Condition = at_least(Indicator::RunDelay, 0.50);
 
-/// Something holds the rate back: a user whose requests are served in time has met no limit.
+/// The rate is below the ideal: a user whose requests are served in time has met no limit.
 const RATE_BELOW_IDEAL: Condition = below(Indicator::RateOfIdeal, IDEAL_RATE_MIN);
 
 /// The rate does not follow the load.

@@ -113,7 +113,7 @@ impl LoadTarget for SqlTarget {
         _: &Counts,
         _: &AtomicBool,
     ) -> Result<Vec<CheckedRow>, VerifyError> {
-        // What its data must be, only the user knows.
+        // Only the user knows what the data must be.
         Ok(Vec::new())
     }
 

@@ -25,7 +25,7 @@ use crate::verify::VerifyError;
 
 /// A server that load is sent to, at an address that the policy allows; or what stands for one in this process.
 ///
-/// What has a body here is what most families answer. Only [`run`](LoadTarget::run) is part of the hot path: it is called
+/// Methods with a body here have the answer of most families. Only [`run`](LoadTarget::run) is part of the hot path: it is called
 /// once for each load thread and load point, and behind it everything is known to the compiler.
 pub(crate) trait LoadTarget: fmt::Debug + Send + Sync {
     /// Returns the address of the server; `None` of a Unix socket, and of what is in this process.

@@ -60,7 +60,7 @@ struct FinishedRun<'a> {
     title: &'a str,
     /// Its file.
     file: &'a Path,
-    /// What the file says.
+    /// The results in the file.
     results: Results,
 }
 

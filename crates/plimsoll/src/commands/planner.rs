@@ -16,7 +16,7 @@ use crate::placement::{
 use crate::planned_run::{PlannedRun, TrialFindings, differ_in_settings};
 use crate::trust;
 
-/// What makes the plans of a run's servers.
+/// The maker of the plans of a run's servers.
 pub(super) struct Planner<'a> {
     /// The run.
     pub spec: &'a RunSpec,

@@ -194,9 +194,9 @@ fn warn_about_machine(run: &PlannedRun) {
     }
 }
 
-/// What all runs share besides their plans.
+/// Values that all runs share besides their plans.
 pub(super) struct RunContext<'a> {
-    /// What makes their plans.
+    /// The maker of their plans.
     pub planner: &'a Planner<'a>,
     /// Values that the definition names and does not hold.
     pub secrets: &'a Secrets,

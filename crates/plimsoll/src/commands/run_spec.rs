@@ -19,7 +19,7 @@ use crate::{paths, prices, subject};
 pub(super) struct RunSpec {
     /// The benchmark, or what was made of URLs.
     pub chosen: Chosen,
-    /// What all plans override in its definition; server, CPUs and settings follow for each server.
+    /// Overrides of its definition in all plans; server, CPUs and settings follow for each server.
     pub overrides: Overrides,
     /// The combinations of settings that each server is loaded with; not empty.
     pub settings: Vec<SettingCombination>,

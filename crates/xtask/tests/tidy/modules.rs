@@ -23,7 +23,7 @@ struct Module<'a> {
     code: String,
     /// The names of its items.
     items: BTreeSet<String>,
-    /// What it imports, by the name that it has there, each as written.
+    /// Its imports, by the names that they have there, each as written.
     imports: BTreeMap<String, Vec<String>>,
     /// The modules of which it imports everything, each as written.
     globs: Vec<Vec<String>>,
