@@ -66,7 +66,7 @@ pub use make_plan::{Problem, make_plan};
 pub use merge::{MergeError, MergeFault};
 pub use notes::{NOTES_FORMAT, Notes, notes_schema};
 pub use notice::{NoticeKind, NoticeTotals, UserNotice};
-pub use operation::{CODES_MAX, Kinded, MeasuredValues, Outcome, Reply, SLOTS_MAX, WebRequest};
+pub use operation::{CODES_MAX, Kinded, MeasuredValues, Outcome, Reply, SLOTS_MAX};
 pub use overrides::{DEFAULT_SEED, Overrides};
 pub use partition::{Assignment, partition};
 pub use phase::{Phase, Phases};
@@ -102,9 +102,9 @@ pub use workload::{
     OrderEntryWorkload, OrderMix, OrderPacing, OrderRequest, OrderSql, Page, Parameter, ParameterError,
     PathPattern, PathPatternError, PathValue, Pick, PickError, REDIRECTS_MAX, Redirects, ReplyBody, Request,
     RowCount, RowPick, RowsEnd, STREAMS_MAX, Sampler, SessionValue, SetFile, SqlRequest, SqlStatement,
-    SqlTransaction, SqlWorkload, TemplatePiece, Tls, UserPage, ValueSampler, WebProtocol, WebWorkload,
-    Workload, app_measure, compile_regex, file_path_fault, is_json_pointer, order_measure, sql_measure,
-    template_pieces, web_measure,
+    SqlTransaction, SqlWorkload, TemplatePiece, Tls, UserPage, ValueSampler, WebProtocol, WebRequest,
+    WebWorkload, Workload, app_measure, compile_regex, file_path_fault, is_json_pointer, order_measure,
+    sql_measure, template_pieces, web_measure,
 };
 #[cfg(feature = "echo")]
 pub use workload::{EchoMessage, EchoMessageKind, EchoWorkload, echo_measure};

@@ -36,8 +36,8 @@ pub use web::{
     DataSet, DataTable, EXTRACTED_BYTES_MAX, EXTRACTED_MAX, Extract, ExtractSource, FILES_MAX, FileSet,
     FileSetError, HttpVersion, JsonCheck, Page, Parameter, ParameterError, PathPattern, PathPatternError,
     PathValue, Pick, PickError, REDIRECTS_MAX, Redirects, ReplyBody, Request, RowPick, RowsEnd, STREAMS_MAX,
-    Sampler, SessionValue, SetFile, TemplatePiece, Tls, UserPage, ValueSampler, WebProtocol, WebWorkload,
-    compile_regex, file_path_fault, is_json_pointer, template_pieces, web_measure,
+    Sampler, SessionValue, SetFile, TemplatePiece, Tls, UserPage, ValueSampler, WebProtocol, WebRequest,
+    WebWorkload, compile_regex, file_path_fault, is_json_pointer, template_pieces, web_measure,
 };
 
 pub(crate) use app::RANGE_BYTES_MAX;
