@@ -1,16 +1,22 @@
 //! The plan of a run: all settings explicit, no defaults left to apply.
+//!
+//! - `sut`: the part about the system under test; `web`: the parts of web servers in it
+
+mod sut;
+mod web;
 
 use std::net::IpAddr;
 use std::num::NonZeroU16;
 
-use languages::names;
 use serde::{Deserialize, Serialize};
 use units::Nanos;
 
 use crate::{
-    AgentPlan, Catalog, DatabaseMode, DiskShare, FileSet, Limit, Load, LoadPoint, Phases, Schedule, Workload,
-    with_serde,
+    AgentPlan, Catalog, DatabaseMode, FileSet, Limit, Load, LoadPoint, Phases, Schedule, Workload, with_serde,
 };
+
+pub use sut::{CertificateCheck, CpuQuota, LimitInForce, ServerLimit, SutPlan};
+pub use web::{AcceleratorPlan, Gateway, GatewayKind};
 
 /// The version of the stored form of [`Plan`].
 pub const PLAN_FORMAT: u32 = 4;
@@ -288,156 +294,4 @@ pub struct Modification {
     pub standard: String,
     /// The setting of this run.
     pub ours: String,
-}
-
-/// The system under test, as specified.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct SutPlan {
-    /// `built-in`, the name or path of a recipe, or `external` for a server that is already there.
-    pub name: String,
-    /// The user's name for the state of the server in this run: `before`, `php 8.4`. Runs with different labels are
-    /// different sides of a comparison; `None` without one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub label: Option<String>,
-    /// CPUs that the server's processes may use; empty for all.
-    pub cpus: Vec<u32>,
-    /// CPU time per second that the server may use, in CPUs (0.5: half of one); `None` for no limit.
-    pub quota: Option<f64>,
-    /// The origin of the quota: `asked for`, `from calibration of …`, `the built-in default`.
-    pub quota_reason: String,
-    /// Memory that the server may use, file pages included, in bytes; `None` for no limit.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub memory: Option<u64>,
-    /// Traffic with its disk that the server may have; `None` for no limit.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub disk: Option<DiskShare>,
-    /// The profile of its recipe; `None` for the settings of a benchmark.
-    pub profile: Option<String>,
-    /// The gateway to the programs that generate pages; `None` where the workload needs none.
-    pub gateway: Option<Gateway>,
-    /// The accelerator in front of the server, within the same limits; `None` if the load goes to the server itself.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub accelerator: Option<AcceleratorPlan>,
-    /// The certificates that are accepted over TLS from an external server. A server that the run starts must present
-    /// the certificate that was made for it.
-    #[serde(default, skip_serializing_if = "CertificateCheck::is_system")]
-    pub certificates: CertificateCheck,
-}
-
-/// A limit of the CPU time of a server.
-#[derive(Debug, Clone, PartialEq)]
-pub struct CpuQuota {
-    /// CPU time per second, in CPUs; `None` for no limit.
-    pub cpus: Option<f64>,
-    /// The origin of the quota, as in [`SutPlan::quota_reason`].
-    pub reason: String,
-}
-
-names! {
-    /// A limit of a server.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-    pub enum ServerLimit {
-        /// CPU time per second, in CPUs: [`SutPlan::quota`].
-        CpuQuota = "cpu-quota",
-    }
-}
-
-/// A limit of a server as it is in force, where that is not what the plan asks for.
-#[derive(Debug, Clone, PartialEq)]
-pub struct LimitInForce {
-    /// The limit.
-    pub limit: ServerLimit,
-    /// Its value, in the unit of the plan; `None`: there is no limit.
-    pub value: Option<f64>,
-    /// The reason why it is not as planned: a clause without a full stop.
-    pub reason: String,
-}
-
-/// The certificates that are accepted from an external server.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case", deny_unknown_fields)]
-pub enum CertificateCheck {
-    /// Certificates with the right name and dates whose chain ends at an authority that the load machine trusts.
-    #[default]
-    System,
-    /// The same with the authorities of this file alone.
-    File(String),
-    /// Any certificate; the identity of the server is not verified.
-    Off,
-}
-
-impl CertificateCheck {
-    /// Returns whether it is the default.
-    pub(crate) fn is_system(&self) -> bool {
-        *self == CertificateCheck::System
-    }
-}
-
-/// A caching reverse proxy in front of a web server.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct AcceleratorPlan {
-    /// The name or path of its recipe.
-    pub name: String,
-    /// The most bytes of the server's replies that it may keep.
-    pub cache_bytes: u64,
-}
-
-/// The gateway of a web server to the programs that generate pages.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Gateway {
-    /// The interface between server and program.
-    pub kind: GatewayKind,
-    /// Number of pages that can be generated at once; at least 1. CGI on some servers ignores it.
-    pub workers: u32,
-}
-
-names! {
-    /// An interface between a web server and the programs that generate pages.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-    pub enum GatewayKind {
-        /// A process per request.
-        Cgi = "cgi",
-        /// Persistent workers behind FastCGI.
-        FastCgi = "fastcgi",
-        /// PHP scripts by the FastCGI process manager.
-        PhpFpm = "php-fpm",
-        /// A Python application behind WSGI.
-        Wsgi = "wsgi",
-        /// A handler within the server.
-        Native = "native",
-        /// An HTTP application behind a reverse proxy.
-        Proxy = "proxy",
-    }
-}
-
-impl SutPlan {
-    /// Makes the plan of a server by name, with defaults for all other settings.
-    pub fn of(name: &str) -> SutPlan {
-        SutPlan {
-            name: name.to_owned(),
-            label: None,
-            cpus: Vec::new(),
-            quota: None,
-            quota_reason: String::new(),
-            memory: None,
-            disk: None,
-            profile: None,
-            gateway: None,
-            accelerator: None,
-            certificates: CertificateCheck::System,
-        }
-    }
-
-    /// Replaces a limit by the one that is in force.
-    pub fn enforce(&mut self, in_force: &LimitInForce) {
-        match in_force.limit {
-            ServerLimit::CpuQuota => {
-                self.quota = in_force.value;
-                self.quota_reason.clone_from(&in_force.reason);
-            }
-        }
-    }
 }
