@@ -72,7 +72,7 @@ pub use partition::{Assignment, partition};
 pub use phase::{Phase, Phases};
 pub use plan::{
     AcceleratorPlan, BenchmarkId, CertificateCheck, CpuQuota, Gateway, GatewayKind, LimitInForce,
-    Modification, PLAN_FORMAT, Plan, Refinement, Rules, Search, ServerLimit, SutPlan,
+    Modification, PLAN_FORMAT, Plan, Refinement, Rules, Search, ServerLimit, SutPlan, WebSut,
 };
 pub use price_list::{
     Discount, Maintenance, PRICE_LIST_FORMAT, Price, PriceItem, PriceKind, PriceList, Term, TermUnit,

@@ -189,7 +189,7 @@ impl Candidate {
     }
 
     fn acceleration(&self, plan: &Plan) -> Option<Acceleration> {
-        let (chosen, planned) = self.accelerator.as_ref().zip(plan.sut.accelerator.as_ref())?;
+        let (chosen, planned) = self.accelerator.as_ref().zip(plan.sut.accelerator())?;
         Some(Acceleration { recipe: chosen.recipe.clone(), cache_bytes: planned.cache_bytes })
     }
 }
@@ -738,7 +738,7 @@ fn web_arguments(benchmark: &str, filelist: Option<&str>, plan: &Plan) -> Vec<St
     }
     args.extend(["--max-load".to_owned(), plan.level_max().to_string()]);
     // An accelerator terminates TLS.
-    let protocol = plan.workload.web().map(|web| web.protocol).filter(|_| plan.sut.accelerator.is_none());
+    let protocol = plan.workload.web().map(|web| web.protocol).filter(|_| plan.sut.accelerator().is_none());
     if protocol.is_some_and(|protocol| protocol.tls != Tls::Off) {
         // The testbed replaces the placeholders by the files it creates for the run.
         let files = ["--tls-certificate", "{tls_certificate}", "--tls-key", "{tls_key}"];

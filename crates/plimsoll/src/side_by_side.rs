@@ -81,8 +81,8 @@ fn bare_name(run: &Results, name: &str, redacted: RedactedTargets) -> String {
             _ => format!("external server of {name}"),
         };
     }
-    let server = server_name(&sut.name, sut.gateway, sut.profile.as_deref());
-    match &sut.accelerator {
+    let server = server_name(&sut.name, sut.gateway(), sut.profile.as_deref());
+    match sut.accelerator() {
         Some(accelerator) => behind_name(&server, &accelerator.name),
         None => server,
     }

@@ -248,7 +248,7 @@ fn is_http10(plan: &Plan) -> bool {
 
 /// Returns the name of a server with that of the accelerator in front of it: `nginx behind varnish`.
 pub(crate) fn server_name(sut: &SutPlan) -> String {
-    match &sut.accelerator {
+    match sut.accelerator() {
         Some(accelerator) => format!("{} behind {}", sut.name, accelerator.name),
         None => sut.name.clone(),
     }
@@ -256,7 +256,7 @@ pub(crate) fn server_name(sut: &SutPlan) -> String {
 
 /// Returns the programs around a server that the run starts.
 pub(crate) fn parts(acceleration: Option<&Acceleration>, sut: &SutPlan) -> WebParts {
-    WebParts { gateway: sut.gateway, accelerator: acceleration.cloned() }
+    WebParts { gateway: sut.gateway(), accelerator: acceleration.cloned() }
 }
 
 /// Lays the server's files out below a directory, or finds them there from a run before.
@@ -287,7 +287,7 @@ pub(crate) fn warm(
     observer: &mut dyn Observer,
     stop: &AtomicBool,
 ) -> Result<(), FleetError> {
-    if plan.sut.accelerator.is_none() {
+    if plan.sut.accelerator().is_none() {
         return Ok(());
     }
     observer.event(Event::Preparing("fetching every file once through the accelerator"));

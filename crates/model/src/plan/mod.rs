@@ -12,11 +12,11 @@ use serde::{Deserialize, Serialize};
 use units::Nanos;
 
 use crate::{
-    AgentPlan, Catalog, DatabaseMode, FileSet, Limit, Load, LoadPoint, Phases, Schedule, Workload, with_serde,
+    AgentPlan, Catalog, DatabaseMode, Limit, Load, LoadPoint, Phases, Schedule, Workload, with_serde,
 };
 
 pub use sut::{CertificateCheck, CpuQuota, LimitInForce, ServerLimit, SutPlan};
-pub use web::{AcceleratorPlan, Gateway, GatewayKind};
+pub use web::{AcceleratorPlan, Gateway, GatewayKind, WebSut};
 
 /// The version of the stored form of [`Plan`].
 pub const PLAN_FORMAT: u32 = 4;
@@ -201,11 +201,6 @@ impl Plan {
     /// Returns the schedule of a load point; `None` for a closed loop.
     pub fn schedule(&self, point: LoadPoint) -> Option<Schedule> {
         Schedule::new(point, &self.phases, self.seed, self.arrival_lanes)
-    }
-
-    /// Lists the files that the server must hold.
-    pub fn file_set(&self) -> FileSet {
-        self.workload.file_set(self.level_max())
     }
 }
 

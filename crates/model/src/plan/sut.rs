@@ -3,7 +3,7 @@
 use languages::names;
 use serde::{Deserialize, Serialize};
 
-use super::web::{AcceleratorPlan, Gateway};
+use super::web::WebSut;
 use crate::DiskShare;
 
 /// The system under test, as specified.
@@ -30,15 +30,13 @@ pub struct SutPlan {
     pub disk: Option<DiskShare>,
     /// The profile of its recipe; `None` for the settings of a benchmark.
     pub profile: Option<String>,
-    /// The gateway to the programs that generate pages; `None` where the workload needs none.
-    pub gateway: Option<Gateway>,
-    /// The accelerator in front of the server, within the same limits; `None` if the load goes to the server itself.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub accelerator: Option<AcceleratorPlan>,
     /// The certificates that are accepted over TLS from an external server. A server that the run starts must present
     /// the certificate that was made for it.
     #[serde(default, skip_serializing_if = "CertificateCheck::is_system")]
     pub certificates: CertificateCheck,
+    /// The parts of a web server; `None` of one without such parts, and of all other servers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub web: Option<WebSut>,
 }
 
 impl SutPlan {
@@ -53,9 +51,8 @@ impl SutPlan {
             memory: None,
             disk: None,
             profile: None,
-            gateway: None,
-            accelerator: None,
             certificates: CertificateCheck::System,
+            web: None,
         }
     }
 
@@ -114,7 +111,7 @@ pub enum CertificateCheck {
 
 impl CertificateCheck {
     /// Returns whether it is the default.
-    pub(crate) fn is_system(&self) -> bool {
+    fn is_system(&self) -> bool {
         *self == CertificateCheck::System
     }
 }

@@ -3,6 +3,47 @@
 use languages::names;
 use serde::{Deserialize, Serialize};
 
+use super::{Plan, SutPlan};
+use crate::FileSet;
+
+/// The parts of a web server.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct WebSut {
+    /// The gateway to the programs that generate pages; `None` where the workload needs none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    gateway: Option<Gateway>,
+    /// The accelerator in front of the server, within the same limits; `None` if the load goes to the server itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    accelerator: Option<AcceleratorPlan>,
+}
+
+impl WebSut {
+    /// Returns the parts of a web server; `None` if it has neither.
+    pub fn of(gateway: Option<Gateway>, accelerator: Option<AcceleratorPlan>) -> Option<WebSut> {
+        (gateway.is_some() || accelerator.is_some()).then_some(WebSut { gateway, accelerator })
+    }
+}
+
+impl SutPlan {
+    /// Returns the gateway to the programs that generate pages; `None` of a server without one.
+    pub fn gateway(&self) -> Option<Gateway> {
+        self.web.as_ref().and_then(|web| web.gateway)
+    }
+
+    /// Returns the accelerator in front of a web server; `None` if the load goes to the server itself.
+    pub fn accelerator(&self) -> Option<&AcceleratorPlan> {
+        self.web.as_ref().and_then(|web| web.accelerator.as_ref())
+    }
+}
+
+impl Plan {
+    /// Lists the files that a web server must hold; none of other families.
+    pub fn file_set(&self) -> FileSet {
+        self.workload.file_set(self.level_max())
+    }
+}
+
 /// A caching reverse proxy in front of a web server.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

@@ -2,7 +2,8 @@
 
 use fleet::UrlEncryption;
 use model::{
-    ChosenSetting, CpuQuota, Definition, HttpVersion, Overrides, Plan, SutPlan, Tls, WebProtocol, make_plan,
+    ChosenSetting, CpuQuota, Definition, HttpVersion, Overrides, Plan, SutPlan, Tls, WebProtocol, WebSut,
+    make_plan,
 };
 
 use super::calibrate::{self, case_of, stored_or_brief};
@@ -69,7 +70,6 @@ impl Planner<'_> {
             memory: sut.sut_memory,
             disk: sut.sut_disk,
             profile: sut.profile.clone(),
-            gateway: candidate.gateway,
             certificates: trust::check(sut),
             ..SutPlan::of(candidate.name())
         };
@@ -112,8 +112,8 @@ impl Planner<'_> {
         let workload = chosen.workload(&candidate.settings)?;
         let mut plan = make_plan(&chosen.benchmark.definition, workload, overrides)?;
         // The accelerator's memory depends on the load.
-        plan.sut.accelerator =
-            candidate.accelerator.as_ref().map(|accelerator| accelerator.plan(&plan.file_set()));
+        let accelerator = candidate.accelerator.as_ref().map(|one| one.plan(&plan.file_set()));
+        plan.sut.web = WebSut::of(candidate.gateway, accelerator);
         if let Some(web) = plan.workload.web() {
             check_transport(candidate, &web.protocol)?;
         }
