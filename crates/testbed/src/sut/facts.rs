@@ -12,9 +12,9 @@ use super::choice::Choice;
 use super::line_diff::changed_lines;
 use super::managed_process::ManagedProcess;
 use super::prepare::parts;
-use super::reverse_proxy::ReverseProxy;
 use super::running::RunningSut;
 use super::values::Values;
+use super::web::ReverseProxy;
 use crate::cgroup::memory_text;
 use crate::recipe::{Recipe, Reset};
 

@@ -12,8 +12,7 @@
 //! - `ready`: readiness checks
 //! - `meter`: CPU time; `resident`: memory
 //! - `facts`: disclosure; `line_diff`: differences from the default configuration
-//! - `reverse_proxy`: the accelerator in front of a server; `warm`: filling its cache
-//! - `memory_limit`: proof that a memory limit binds
+//! - `web`: the parts of web servers
 //! - `running`: all of it as one value
 //! - `listing`: installed servers
 //! - `rendered`: tests of what is given to the servers of all built-in recipes
@@ -30,19 +29,17 @@ mod launch;
 mod line_diff;
 mod listing;
 mod managed_process;
-mod memory_limit;
 mod meter;
 mod prepare;
 mod ready;
 #[cfg(test)]
 mod rendered;
 mod resident;
-mod reverse_proxy;
 mod running;
 mod step;
 mod values;
-mod warm;
 mod warmth;
+mod web;
 mod work_dir;
 
 use std::io;
@@ -63,10 +60,10 @@ use values::Origin;
 
 pub use buffer_sizes::DataContents;
 pub use listing::{GatewayListing, Installed, Missing, SutListing, accelerators, suts, suts_of};
-pub use memory_limit::MemoryLimitProof;
 pub use prepare::SutLookUp;
 pub use running::RunningSut;
 pub use warmth::WarmthProof;
+pub use web::MemoryLimitProof;
 pub use work_dir::{WorkDir, clean_stale};
 
 /// A request to start a system under test, with its limits.

@@ -14,7 +14,7 @@ const BUFFER_BYTES: usize = 256 * 1024;
 ///
 /// # Errors
 /// The first path that is not answered with status 200, and the problem.
-pub(super) fn fetch_all<S: Read + Write>(
+pub(in crate::sut) fn fetch_all<S: Read + Write>(
     files: &FileSet,
     host: Option<&str>,
     stop: &AtomicBool,

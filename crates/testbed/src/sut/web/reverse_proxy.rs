@@ -2,15 +2,15 @@
 
 use std::net::SocketAddr;
 
-use super::choice::Choice;
-use super::managed_process::ManagedProcess;
-use super::values::Values;
 use crate::recipe::{Recipe, WebVariant};
+use crate::sut::choice::Choice;
+use crate::sut::managed_process::ManagedProcess;
+use crate::sut::values::Values;
 
 /// A reverse proxy in front of a server: it receives the requests, and forwards those that it cannot answer
 /// from its cache. It shares the server's limits, and keeps running when the server is restarted.
 #[derive(Debug)]
-pub(super) struct ReverseProxy {
+pub(in crate::sut) struct ReverseProxy {
     pub recipe: Recipe,
     pub choice: Choice,
     pub values: Values,
@@ -21,7 +21,7 @@ pub(super) struct ReverseProxy {
 
 impl ReverseProxy {
     /// Creates one that is not running yet.
-    pub(super) fn new(
+    pub(in crate::sut) fn new(
         recipe: Recipe,
         choice: Choice,
         values: Values,
@@ -33,12 +33,12 @@ impl ReverseProxy {
     }
 
     /// Returns its address.
-    pub(super) fn address(&self) -> SocketAddr {
+    pub(in crate::sut) fn address(&self) -> SocketAddr {
         SocketAddr::from((self.values.address, self.values.port))
     }
 
     /// Returns its variant.
-    pub(super) fn variant(&self) -> WebVariant {
+    pub(in crate::sut) fn variant(&self) -> WebVariant {
         self.choice.web()
     }
 }
