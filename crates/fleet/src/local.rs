@@ -300,14 +300,12 @@ fn start_server(
         server: server.clone(),
         work_dir: request.work_dir.clone(),
         data_dir: request.data_dir.clone(),
-        files: &files,
-        root,
         limits: limits(request),
         port: None,
         search_path: request.search_path.clone(),
         profile: plan.sut.profile.clone(),
         variant: (profile.variant)(&plan.workload).map(str::to_owned),
-        web: family::web::parts(request.server.acceleration(), &plan.sut),
+        web: family::web::parts(request.server.acceleration(), &plan.sut, &files, root),
         program: request.executable.clone(),
     };
     let contents = (profile.contents)(&plan.workload);

@@ -28,7 +28,7 @@ pub use recipe::{
     StopSignal, WebVariant, recipe_schema,
 };
 pub use sut::{
-    Acceleration, DataContents, GatewayListing, Installed, MemoryLimitProof, Missing, RunningSut, Server,
-    SutDied, SutError, SutListing, SutLookUp, SutRequest, WarmthProof, WebParts, WorkDir, accelerators,
-    clean_stale, suts, suts_of,
+    Acceleration, DataContents, GatewayListing, Installed, MemoryLimitProof, Missing, Origin, RunningSut,
+    Server, SutDied, SutError, SutListing, SutLookUp, SutRequest, WarmthProof, WebLookUp, WebParts, WorkDir,
+    accelerators, clean_stale, suts, suts_of,
 };

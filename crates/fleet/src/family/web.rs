@@ -254,9 +254,15 @@ pub(crate) fn server_name(sut: &SutPlan) -> String {
     }
 }
 
-/// Returns the programs around a server that the run starts.
-pub(crate) fn parts(acceleration: Option<&Acceleration>, sut: &SutPlan) -> WebParts {
-    WebParts { gateway: sut.gateway(), accelerator: acceleration.cloned() }
+/// Returns the parts of a server that the run starts, with its files, which may be on disk already.
+pub(crate) fn parts<'a>(
+    acceleration: Option<&Acceleration>,
+    sut: &SutPlan,
+    files: &'a FileSet,
+    root: Option<Populated>,
+) -> WebParts<'a> {
+    let accelerator = acceleration.cloned();
+    WebParts { files: Some(files), root, gateway: sut.gateway(), accelerator, origin: None }
 }
 
 /// Lays the server's files out below a directory, or finds them there from a run before.

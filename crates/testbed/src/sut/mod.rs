@@ -43,27 +43,24 @@ mod web;
 mod work_dir;
 
 use std::io;
-use std::net::{Ipv4Addr, SocketAddr};
-use std::path::PathBuf;
+use std::net::Ipv4Addr;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use model::{Family, FileSet, Gateway, GatewayKind};
+use model::Family;
 use observe::StatusKind;
 use observe::private_folder::FolderError;
 
 use crate::cgroup::ResourceLimits;
-use crate::populate::{PopulateError, Populated};
-use crate::recipe::{
-    GatewayRecipe, ProgramRecipe, Ready, Recipe, Reset, StartRecipe, StatusRecipe, StopRecipe, WebVariant,
-};
-use values::Origin;
+use crate::populate::PopulateError;
+use crate::recipe::{ProgramRecipe, Ready, Recipe, Reset, StartRecipe, StatusRecipe, StopRecipe};
 
 pub use buffer_sizes::DataContents;
 pub use listing::{GatewayListing, Installed, Missing, SutListing, accelerators, suts, suts_of};
 pub use prepare::SutLookUp;
 pub use running::RunningSut;
 pub use warmth::WarmthProof;
-pub use web::MemoryLimitProof;
+pub use web::{Acceleration, MemoryLimitProof, Origin, WebLookUp, WebParts};
 pub use work_dir::{WorkDir, clean_stale};
 
 /// A request to start a system under test, with its limits.
@@ -71,15 +68,11 @@ pub use work_dir::{WorkDir, clean_stale};
 pub struct SutRequest<'a> {
     /// The server.
     pub server: Server,
-    /// Parent directory for the run's own directory, which holds the file set and the server's files: a
+    /// Parent directory for the run's own directory, which holds the server's files: a
     /// folder that only this user can write to, see [`crate::make_private_folder`].
     pub work_dir: PathBuf,
     /// Parent directory for the data of servers that keep any, on disk: a private folder likewise. Golden copies stay there.
     pub data_dir: PathBuf,
-    /// The file set of the server; one of its files is requested to check readiness.
-    pub files: &'a FileSet,
-    /// The file set already on disk, which is kept afterwards; created in the run's own directory if `None`.
-    pub root: Option<Populated>,
     /// Its resource limits.
     pub limits: ResourceLimits,
     /// The port on 127.0.0.1; a free one if `None`.
@@ -91,28 +84,10 @@ pub struct SutRequest<'a> {
     /// The variant of whatever receives requests, such as `tls`; `None` for HTTP/1 of a web server, and for others as they
     /// are without one.
     pub variant: Option<String>,
-    /// The programs around a web server.
-    pub web: WebParts,
+    /// The parts of a web server.
+    pub web: WebParts<'a>,
     /// The path of Plimsoll itself, which some gateways run.
     pub program: PathBuf,
-}
-
-/// The programs around a web server; none by default.
-#[derive(Debug, Clone, Default)]
-pub struct WebParts {
-    /// The gateway to the programs that generate pages.
-    pub gateway: Option<Gateway>,
-    /// The accelerator in front of the server, within the same limits.
-    pub accelerator: Option<Acceleration>,
-}
-
-/// An accelerator with its memory.
-#[derive(Debug, Clone)]
-pub struct Acceleration {
-    /// Its recipe.
-    pub recipe: Box<Recipe>,
-    /// Maximum size of its cache, in bytes.
-    pub cache_bytes: u64,
 }
 
 /// A kind of server.
@@ -133,71 +108,60 @@ pub enum Server {
         /// Its arguments.
         args: Vec<String>,
     },
-    /// An accelerator alone, in front of a running server.
-    Accelerator {
-        /// Its recipe and memory.
-        accelerator: Acceleration,
-        /// Address of the origin server.
-        origin: SocketAddr,
-    },
 }
 
 impl Server {
-    /// Returns the origin server, if only an accelerator is to be started.
-    fn origin(&self) -> Option<Origin> {
-        match self {
-            Server::Accelerator { accelerator, origin } => {
-                Some(Origin { address: *origin, cache_bytes: accelerator.cache_bytes })
-            }
-            _ => None,
-        }
-    }
-
     /// Returns the recipe of the server.
     fn into_recipe(self) -> Recipe {
         match self {
             Server::Recipe(recipe) => *recipe,
-            Server::Accelerator { accelerator, .. } => *accelerator.recipe,
-            Server::BuiltIn { family, status, program, args } => Recipe {
-                format: 2,
-                family: Some(family),
-                name: "built-in".into(),
-                title: format!("Plimsoll's built-in {family} server"),
-                ready: Ready::Announced,
-                ready_log: None,
-                ready_command: Vec::new(),
-                reset: Reset::None,
-                alone: false,
-                directories: Vec::new(),
-                ports: Vec::new(),
-                beside: Vec::new(),
-                needs_root: None,
-                data: None,
-                steps: Vec::new(),
-                program: ProgramRecipe {
-                    find: vec![program.to_string_lossy().into_owned()],
-                    install: None,
-                    version: vec!["--version".into()],
-                },
-                start: StartRecipe {
-                    program: None,
-                    arguments: args,
-                    environment: Default::default(),
-                    account: None,
-                    own_session: false,
-                },
-                stop: StopRecipe::default(),
-                config: None,
-                files: Default::default(),
-                settings: Default::default(),
-                status: status.map(StatusRecipe::of_built_in),
-                profiles: Default::default(),
-                // The author of the arguments decides what they need.
-                variants: WebVariant::ALL.map(|variant| (variant.name().to_owned(), String::new())).into(),
-                gateways: [(GatewayKind::Native, GatewayRecipe::default())].into(),
-                companions: Default::default(),
-            },
+            Server::BuiltIn { family, status, program, args } => {
+                let recipe = built_in_recipe(family, status, &program, args);
+                if family == Family::Web { web::with_parts_of_built_in(recipe) } else { recipe }
+            }
         }
+    }
+}
+
+/// Returns the recipe of Plimsoll itself in the role of a server.
+fn built_in_recipe(family: Family, status: Option<StatusKind>, program: &Path, args: Vec<String>) -> Recipe {
+    Recipe {
+        format: 2,
+        family: Some(family),
+        name: "built-in".into(),
+        title: format!("Plimsoll's built-in {family} server"),
+        ready: Ready::Announced,
+        ready_log: None,
+        ready_command: Vec::new(),
+        reset: Reset::None,
+        alone: false,
+        directories: Vec::new(),
+        ports: Vec::new(),
+        beside: Vec::new(),
+        needs_root: None,
+        data: None,
+        steps: Vec::new(),
+        program: ProgramRecipe {
+            find: vec![program.to_string_lossy().into_owned()],
+            install: None,
+            version: vec!["--version".into()],
+        },
+        start: StartRecipe {
+            program: None,
+            arguments: args,
+            environment: Default::default(),
+            account: None,
+            own_session: false,
+        },
+        stop: StopRecipe::default(),
+        config: None,
+        files: Default::default(),
+        settings: Default::default(),
+        status: status.map(StatusRecipe::of_built_in),
+        profiles: Default::default(),
+        variants: Default::default(),
+        gateways: Default::default(),
+        companions: Default::default(),
     }
 }
 

@@ -5,7 +5,7 @@ use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::os::unix::fs::{MetadataExt, chown, symlink};
 use std::path::{Path, PathBuf};
 
-use model::{Family, Gateway, GatewayKind};
+use model::{Family, FileSet, GatewayKind};
 use observe::{available_cpus, open_files_max, user_name};
 use rustix::process::{getegid, geteuid};
 
@@ -18,10 +18,10 @@ use super::golden::{self, GoldenKey, GoldenLookUp};
 use super::launch::{Launch, check_installed, find_program, version_of};
 use super::managed_process::{ListenAddress, ManagedProcess};
 use super::step::{STEP_MAX, StepProcess};
-use super::values::{Origin, Parts, Values, workers_for};
-use super::web::ReverseProxy;
+use super::values::{Parts, Values, workers_for};
+use super::web::{Acceleration, Origin, ReverseProxy, WebLookUp};
 use super::work_dir::{WorkDir, clean_stale};
-use super::{Acceleration, SutError, SutRequest};
+use super::{SutError, SutRequest};
 use crate::populate::{Populated, populate};
 use crate::private_folder::let_group_through;
 use crate::recipe::{
@@ -60,16 +60,16 @@ impl Prepared {
     /// Finds all programs, then creates the directory with all files. `contents` are loaded into the data
     /// when the server runs: a golden copy of data with other contents is another one, and none is made before.
     pub(super) fn make(request: SutRequest, contents: Option<&DataContents>) -> Result<Prepared, SutError> {
-        let origin = request.server.origin();
         let recipe = request.server.into_recipe();
-        let proxy_setup = request.web.accelerator.map(|accelerator| {
+        let web = request.web;
+        let proxy_setup = web.accelerator.map(|accelerator| {
             let variant = request.variant.as_deref();
             ReverseProxySetup::look_up(accelerator, variant, &request.program, &request.search_path)
         });
         let proxy_setup = proxy_setup.transpose()?;
         // Traffic between an accelerator and its server stays on this machine.
         let variant = request.variant.as_deref().filter(|_| proxy_setup.is_none());
-        let choice = Choice::make(&recipe, request.profile.as_deref(), variant, request.web.gateway)?;
+        let choice = Choice::make(&recipe, request.profile.as_deref(), variant, web.gateway)?;
         let programs = Programs::find(&recipe, &choice, &request.program, &request.search_path)?;
         clean_stale(&request.work_dir);
         let work_dir = WorkDir::create(&request.work_dir)?;
@@ -81,7 +81,7 @@ impl Prepared {
         let limits = &request.limits;
         let memory = limits.memory.map_or_else(machine_memory, |limit| limit.min(machine_memory()));
         let n_cpus = if limits.cpus.is_empty() { available_cpus().len() } else { limits.cpus.len() };
-        let root = request.root.as_ref().map(|populated| populated.directory.clone());
+        let root = web.root.as_ref().map(|populated| populated.directory.clone());
         let (address, port) = place(&recipe, proxy_setup.is_some(), request.port)?;
         let mut values = Values {
             address,
@@ -98,11 +98,11 @@ impl Prepared {
             open_files: open_files_max(),
             service: Account::for_service(),
             parts: Parts::default(),
-            gateway_workers: request.web.gateway.map_or(0, |gateway| gateway.workers),
+            gateway_workers: web.gateway.map_or(0, |gateway| gateway.workers),
             gateway_port: if choice.companions.is_empty() { 0 } else { free_port(Ipv4Addr::LOCALHOST, 0)? },
             plimsoll: request.program,
             sizes: BufferSizes::of(contents.and_then(|contents| contents.bytes), memory),
-            origin,
+            origin: web.origin,
         };
         values.parts = parts(&choice, &values);
         if takes_other_rights(&recipe, &choice)
@@ -110,9 +110,9 @@ impl Prepared {
         {
             let_service_through(&values)?;
         }
-        let populated = match (recipe.needs_root(), request.root) {
+        let populated = match (recipe.needs_root(), web.root) {
             (false, _) => None,
-            (true, None) => Some(populate(&values.root, request.files, |_| {})?),
+            (true, None) => Some(populate(&values.root, web.files.unwrap_or(&FileSet::default()), |_| {})?),
             (true, Some(populated)) => Some(populated),
         };
         let cpus = request.limits.cpus;
@@ -176,14 +176,12 @@ impl Prepared {
 pub struct SutLookUp<'a> {
     /// The server; `None` for Plimsoll itself, which needs nothing.
     pub server: Option<&'a Recipe>,
-    /// The accelerator in front of it.
-    pub accelerator: Option<&'a Recipe>,
     /// The profile of the server's recipe; the one for benchmarks if `None`.
     pub profile: Option<&'a str>,
     /// The variant of whichever of them receives requests.
     pub variant: Option<&'a str>,
-    /// The gateway, if any.
-    pub gateway: Option<Gateway>,
+    /// The parts of a web server.
+    pub web: WebLookUp<'a>,
     /// The path of Plimsoll itself.
     pub program: &'a Path,
     /// Search path for programs, before the usual directories.
@@ -196,7 +194,7 @@ impl SutLookUp<'_> {
     /// # Errors
     /// The first missing item.
     pub fn check(&self) -> Result<(), SutError> {
-        let variant = match self.accelerator {
+        let variant = match self.web.accelerator {
             Some(recipe) => {
                 Choice::make(recipe, None, self.variant, None)?;
                 find_program(&recipe.title, &recipe.program, self.program, self.search_path)?;
@@ -205,7 +203,7 @@ impl SutLookUp<'_> {
             None => self.variant,
         };
         let Some(recipe) = self.server else { return Ok(()) };
-        let choice = Choice::make(recipe, self.profile, variant, self.gateway)?;
+        let choice = Choice::make(recipe, self.profile, variant, self.web.gateway)?;
         Programs::find(recipe, &choice, self.program, self.search_path).map(drop)
     }
 }

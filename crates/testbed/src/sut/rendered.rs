@@ -15,7 +15,8 @@ use super::choice::Choice;
 use super::line_diff::common_lengths;
 use super::managed_process::ManagedProcess;
 use super::prepare::{ProcessBuilder, config_file, parts};
-use super::values::{Origin, Parts, Values};
+use super::values::{Parts, Values};
+use super::web::Origin;
 use super::work_dir::WorkDir;
 use crate::recipe::{BUILT_IN_ACCELERATORS, BUILT_IN_RECIPES, GatewayRecipe, ProgramRecipe, Recipe};
 

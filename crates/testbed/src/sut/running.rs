@@ -96,7 +96,8 @@ impl RunningSut {
     /// # Errors
     /// As for [`RunningSut::start`].
     pub fn start_with(request: SutRequest, contents: Option<&DataContents>) -> Result<RunningSut, SutError> {
-        let (asked, files) = (request.limits.clone(), request.files);
+        let asked = request.limits.clone();
+        let files = request.web.files;
         let prepared = Prepared::make(request, contents)?;
         let Prepared {
             recipe,
@@ -119,7 +120,11 @@ impl RunningSut {
             memory_limit_proof: None,
             address: SocketAddr::from((values.address, values.port)),
             announcement: None,
-            probe_path: if choice.gateway.is_some() { PAGE_PROBE.to_owned() } else { smallest_file(files) },
+            probe_path: if choice.gateway.is_some() {
+                PAGE_PROBE.to_owned()
+            } else {
+                files.map_or_else(|| "/".to_owned(), smallest_file)
+            },
             companions_ready: false,
             started,
             warm,

@@ -1,11 +1,12 @@
 //! The values of a recipe's placeholders.
 
 use std::collections::BTreeMap;
-use std::net::{Ipv4Addr, SocketAddr};
+use std::net::Ipv4Addr;
 use std::path::PathBuf;
 
 use super::account::Account;
 use super::buffer_sizes::BufferSizes;
+use super::web::Origin;
 use crate::recipe::placeholder::{placeholders, port_placeholder};
 
 /// Accept backlog of a server; the kernel limits it to `net.core.somaxconn`.
@@ -56,15 +57,6 @@ pub(crate) struct Values {
     pub sizes: BufferSizes,
     /// For an accelerator: its origin server, and the maximum size of its cache in bytes.
     pub origin: Option<Origin>,
-}
-
-/// The origin server of an accelerator.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Origin {
-    /// Its address.
-    pub address: SocketAddr,
-    /// Maximum number of bytes of its responses in the cache.
-    pub cache_bytes: u64,
 }
 
 /// Parts of a configuration that depend on the selection.

@@ -8,7 +8,7 @@ use anyhow::Result;
 use model::{FileSet, SetFile};
 use tempfile::TempDir;
 use testbed::{
-    Acceleration, Populated, Recipe, ResourceLimits, RunningSut, Server, SutRequest, WebParts, populate,
+    Origin, Populated, Recipe, ResourceLimits, RunningSut, Server, SutRequest, WebParts, populate,
 };
 
 use super::{BEFORE, OURS};
@@ -62,16 +62,9 @@ impl Fixture {
         std::fs::write(path(SCRIPT), script)?;
         let files = file_set(&definition)?;
         let populated = populate(&path("files"), &files, |_| {})?;
-        let request = SutRequest {
-            root: Some(populated.clone()),
-            ..request(
-                plimsoll,
-                folder.path(),
-                LOAD_CPU,
-                &files,
-                Server::Recipe(Box::new(Recipe::load("nginx")?)),
-            )?
-        };
+        let nginx = Box::new(Recipe::load("nginx")?);
+        let mut request = request(plimsoll, folder.path(), LOAD_CPU, &files, nginx)?;
+        request.web.root = Some(populated.clone());
         let mut server = RunningSut::start(request)?;
         server.wait_ready(READY_MAX)?;
         Ok(Fixture { plimsoll: plimsoll.to_owned(), against, files, populated, server, folder })
@@ -114,8 +107,8 @@ impl Fixture {
             _ => (peer, &self.plimsoll),
         };
         let recipe = Box::new(Recipe::load_accelerator(peer)?);
-        let server = Server::Accelerator { accelerator: Acceleration { recipe, cache_bytes }, origin };
-        let request = request(program, self.folder(), SERVER_CPU, &self.files, server)?;
+        let mut request = request(program, self.folder(), SERVER_CPU, &self.files, recipe)?;
+        request.web.origin = Some(Origin { address: origin, cache_bytes });
         let mut accelerator = RunningSut::start(request)?;
         accelerator.wait_ready(READY_MAX)?;
         Ok(accelerator)
@@ -127,21 +120,19 @@ fn request<'a>(
     folder: &Path,
     cpu: &str,
     files: &'a FileSet,
-    server: Server,
+    recipe: Box<Recipe>,
 ) -> Result<SutRequest<'a>> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     Ok(SutRequest {
-        server,
+        server: Server::Recipe(recipe),
         work_dir: folder.join("work"),
         data_dir: folder.join("data"),
-        files,
-        root: None,
         limits: ResourceLimits { cpus: vec![cpu.parse()?], ..ResourceLimits::default() },
         port: None,
         search_path: std::env::split_paths(&path).collect(),
         profile: None,
         variant: None,
-        web: WebParts::default(),
+        web: WebParts { files: Some(files), ..WebParts::default() },
         program: plimsoll.to_owned(),
     })
 }

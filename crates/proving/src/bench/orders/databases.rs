@@ -10,7 +10,7 @@ use std::time::Duration;
 use anyhow::Result;
 use drivers::database::{DatabasePassword, DatabasePlace, DatabaseServer};
 use drivers::orders::{DatabaseLoad, ORDER_SCHEMA, contents_of, load_database};
-use model::{DatabaseProduct, FileSet};
+use model::DatabaseProduct;
 use observe::private_folder::private_folder_in;
 use orders::Population;
 use tempfile::TempDir;
@@ -87,13 +87,10 @@ impl Database {
             fs::create_dir(&path)?;
             Ok(make_private_folder(&private_folder_in(&path))?)
         };
-        let files = FileSet { content_seed: 1, files: Vec::new() };
         let request = SutRequest {
             server: Server::Recipe(Box::new(Recipe::load(recipe_of(product))?)),
             work_dir: private("work")?,
             data_dir: private("data")?,
-            files: &files,
-            root: None,
             limits: ResourceLimits { cpus, ..ResourceLimits::default() },
             port: None,
             search_path: Vec::new(),
