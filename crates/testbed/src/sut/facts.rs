@@ -1,6 +1,7 @@
 //! The disclosure about the system under test.
 
 use std::collections::BTreeSet;
+use std::fmt;
 
 use model::{Fact, FactSection, FactState, Family, RUN_VALUES};
 use observe::cgroup::Controller;
@@ -55,12 +56,12 @@ pub(super) fn sections(sut: &RunningSut) -> Vec<FactSection> {
         sut.asked.memory.map(|bytes| limit(sut, "memory limit", &memory_text(bytes), Controller::Memory)),
     );
     facts.extend(
-        sut.memory_limit_proof.map(|proof| fact("memory limit in a warm-up", &proof.to_string(), SET)),
+        sut.web.memory_limit_proof.map(|proof| fact("memory limit in a warm-up", &proof.to_string(), SET)),
     );
     facts.extend(
         sut.asked.disk.as_ref().map(|disk| limit(sut, "disk limit", &disk.to_string(), Controller::Blkio)),
     );
-    if let Some(populated) = &sut.populated {
+    if let Some(populated) = &sut.web.populated {
         let size =
             format!("{} files, {} bytes ({})", populated.files, populated.bytes, Bytes(populated.bytes));
         facts.push(fact("file set", &size, SET));
@@ -75,7 +76,7 @@ pub(super) fn sections(sut: &RunningSut) -> Vec<FactSection> {
         section.facts.extend(change_of_profile(sut));
     }
     sections.extend(configuration_of_server);
-    sections.extend(sut.proxy.iter().flat_map(|proxy| accelerator(proxy, &sut.url())));
+    sections.extend(sut.web.proxy.iter().flat_map(|proxy| accelerator(proxy, &sut.url())));
     sections.extend(gateway(sut));
     for (companion, _) in &sut.companions {
         sections.extend(configuration(companion, &format!("{} configuration", companion.title)));
@@ -98,7 +99,8 @@ fn run_values(sut: &RunningSut) -> FactSection {
     let values = Values { port: sut.server_addr().port(), ..sut.values.clone() };
     let mut facts: Vec<Fact> =
         values.of_this_start().iter().map(|(name, value)| fact(name, value, SET)).collect();
-    let proxy = sut.proxy.iter().map(|proxy| fact("accelerator_port", &proxy.values.port.to_string(), SET));
+    let proxy =
+        sut.web.proxy.iter().map(|proxy| fact("accelerator_port", &proxy.values.port.to_string(), SET));
     facts.extend(proxy);
     FactSection { title: RUN_VALUES.to_owned(), facts }
 }
@@ -160,19 +162,22 @@ fn warmed(proxy: &ReverseProxy) -> String {
 
 /// Describes a program: its version, its package, its loaded modules.
 fn software(process: &ManagedProcess) -> [Fact; 3] {
-    let known = |name: &str, found: Result<String, String>, source: &str| match found {
-        Ok(value) => fact(name, &value, source),
-        Err(why) => Fact { state: FactState::NotDisclosed, ..fact(name, &why, source) },
-    };
-    let version = process.version.clone().ok_or_else(|| "not reported".to_owned());
-    let package = package_of(&process.launch.program);
+    let version = process.version.clone().ok_or("not reported");
     let maps = process.pid().and_then(|pid| read(format!("/proc/{pid}/maps")));
-    let loaded = maps.map(|maps| libraries(&maps)).ok_or_else(|| "its process cannot be read".to_owned());
+    let loaded = maps.map(|maps| libraries(&maps)).ok_or("its process cannot be read");
     [
         known("version", version, PROGRAM),
-        known("package", package, "dpkg status"),
+        known("package", package_of(&process.launch.program), "dpkg status"),
         known("modules and libraries", loaded, "/proc/PID/maps"),
     ]
+}
+
+/// Returns a fact, or that it is not known and why.
+fn known(name: &str, found: Result<String, impl fmt::Display>, source: &str) -> Fact {
+    match found {
+        Ok(value) => fact(name, &value, source),
+        Err(why) => Fact { state: FactState::NotDisclosed, ..fact(name, &why.to_string(), source) },
+    }
 }
 
 /// Lists the files with code mapped by a process, without their directories.

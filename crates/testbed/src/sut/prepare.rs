@@ -19,10 +19,10 @@ use super::launch::{Launch, check_installed, find_program, version_of};
 use super::managed_process::{ListenAddress, ManagedProcess};
 use super::step::{STEP_MAX, StepProcess};
 use super::values::{Parts, Values, workers_for};
-use super::web::{Acceleration, Origin, ReverseProxy, WebLookUp};
+use super::web::{Acceleration, Origin, ReverseProxy, RunningWeb, WebLookUp};
 use super::work_dir::{WorkDir, clean_stale};
 use super::{SutError, SutRequest};
-use crate::populate::{Populated, populate};
+use crate::populate::populate;
 use crate::private_folder::let_group_through;
 use crate::recipe::{
     CompanionRecipe, ConfigRecipe, ProgramRecipe, Ready, Recipe, Reset, StartRecipe, StepRecipe, StepTime,
@@ -39,7 +39,7 @@ pub(super) struct Prepared {
     pub choice: Choice,
     pub values: Values,
     pub certificate: Option<Certificate>,
-    pub populated: Option<Populated>,
+    pub web: RunningWeb,
     pub server: ManagedProcess,
     /// Its data.
     pub data: Option<DataDirectory>,
@@ -51,8 +51,6 @@ pub(super) struct Prepared {
     pub ready_command: Option<StepProcess>,
     /// Its companions, with their addresses.
     pub companions: Vec<(ManagedProcess, ListenAddress)>,
-    /// The accelerator in front of it.
-    pub proxy: Option<ReverseProxy>,
     pub work_dir: WorkDir,
 }
 
@@ -153,18 +151,18 @@ impl Prepared {
             Some((proxy, certificate)) => (Some(proxy), certificate),
             None => (None, own_certificate),
         };
+        let web = RunningWeb::new(web.files, choice.gateway.is_some(), populated, proxy);
         Ok(Prepared {
             recipe,
             choice,
             certificate,
-            populated,
+            web,
             server,
             data,
             started,
             warm,
             ready_command,
             companions,
-            proxy,
             values,
             work_dir,
         })

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::Duration;
 
-use model::{AppProtocol, DatabaseProduct, FactSection, Family, FileSet, SutUse};
+use model::{AppProtocol, DatabaseProduct, FactSection, Family, SutUse};
 use observe::cgroup::{Controller, members};
 use observe::process::{family_of, read_from_disk};
 use observe::{MonitoredSut, PageUrl, StatusKind, StatusSource, memory_limit_of};
@@ -18,26 +18,22 @@ use super::data_directory::DataDirectory;
 use super::managed_process::{ListenAddress, ManagedProcess, PAUSE};
 use super::meter::Meter;
 use super::prepare::Prepared;
+use super::ready::{self, NotReady};
 use super::resident::resident_bytes;
 use super::step::{STEP_MAX, StepProcess};
 use super::values::Values;
 use super::warmth::{WarmthProof, warm_until_proven};
-use super::web::{MemoryLimitProof, ReverseProxy, fetch_all, prove};
+use super::web::{ReverseProxy, RunningWeb};
 use super::work_dir::WorkDir;
-use super::{SutDied, SutError, SutRequest, facts, ready};
+use super::{SutDied, SutError, SutRequest, facts};
 use crate::cgroup::{ControlGroup, ControlGroupError, ResourceLimits, memory_text};
-use crate::page_cache::evict;
-use crate::populate::Populated;
-use crate::recipe::{Ready, Recipe, Reset, WebVariant};
+use crate::recipe::{Ready, Recipe, Reset};
 
 /// Time limit for a restart.
 const RESTART_MAX: Duration = Duration::from_secs(30);
 
 /// Time limit for processes of a server to stop beginning and ending while their accounts are read.
 const SETTLE_MAX: Nanos = Nanos::from_secs(5);
-
-/// Request that checks whether pages are generated.
-const PAGE_PROBE: &str = "/dyn?size=1";
 
 /// A started server. Dropping it terminates all its processes, and removes its files and its group.
 #[derive(Debug)]
@@ -46,15 +42,10 @@ pub struct RunningSut {
     pub(super) choice: Choice,
     pub(super) values: Values,
     pub(super) asked: ResourceLimits,
-    pub(super) populated: Option<Populated>,
     pub(super) meter: Meter,
-    /// The result of the first warm-up under a memory limit.
-    pub(super) memory_limit_proof: Option<MemoryLimitProof>,
-    certificate: Option<Certificate>,
+    pub(super) certificate: Option<Certificate>,
     address: SocketAddr,
     announcement: Option<Receiver<SocketAddr>>,
-    /// Path requested by readiness checks.
-    probe_path: String,
     companions_ready: bool,
     /// Programs that run after each start.
     started: Vec<StepProcess>,
@@ -66,7 +57,7 @@ pub struct RunningSut {
     /// Whether it was stopped until the next reset.
     is_resting: bool,
     // Fields are dropped in this order: the group after its processes, the files last.
-    pub(super) proxy: Option<ReverseProxy>,
+    pub(super) web: RunningWeb,
     pub(super) server: ManagedProcess,
     pub(super) companions: Vec<(ManagedProcess, ListenAddress)>,
     pub(super) group: Result<ControlGroup, ControlGroupError>,
@@ -97,34 +88,26 @@ impl RunningSut {
     /// As for [`RunningSut::start`].
     pub fn start_with(request: SutRequest, contents: Option<&DataContents>) -> Result<RunningSut, SutError> {
         let asked = request.limits.clone();
-        let files = request.web.files;
         let prepared = Prepared::make(request, contents)?;
         let Prepared {
             recipe,
             choice,
             values,
             certificate,
-            populated,
+            web,
             server,
             data,
             started,
             warm,
             ready_command,
             companions,
-            proxy,
             work_dir,
         } = prepared;
         let group = ControlGroup::create(&asked);
         let mut sut = RunningSut {
             meter: Meter::new(group.as_ref().ok()),
-            memory_limit_proof: None,
             address: SocketAddr::from((values.address, values.port)),
             announcement: None,
-            probe_path: if choice.gateway.is_some() {
-                PAGE_PROBE.to_owned()
-            } else {
-                files.map_or_else(|| "/".to_owned(), smallest_file)
-            },
             companions_ready: false,
             started,
             warm,
@@ -135,9 +118,8 @@ impl RunningSut {
             choice,
             values,
             asked,
-            populated,
             certificate,
-            proxy,
+            web,
             server,
             companions,
             group,
@@ -154,7 +136,7 @@ impl RunningSut {
         self.companions_ready = false;
         self.log_from = ready::length(&self.server.launch.output_log);
         let companions = self.companions.iter_mut().map(|(process, _)| process);
-        let proxy = self.proxy.as_mut().map(|proxy| &mut proxy.process);
+        let proxy = self.web.proxy.as_mut().map(|proxy| &mut proxy.process);
         let mut leaders = Vec::new();
         for process in companions.chain([&mut self.server]).chain(proxy) {
             if process.pid().is_none() {
@@ -191,90 +173,77 @@ impl RunningSut {
                     return self.started.iter_mut().try_for_each(|step| step.run(None, STEP_MAX).map(drop));
                 }
                 Err(_) if stop.load(Ordering::Relaxed) => return Ok(()),
-                Err(last) if limit <= clock.now() => return Err(self.not_ready(timeout, last)),
+                Err(last) if limit <= clock.now() => return Err(self.not_ready(timeout, &last)),
                 Err(_) => std::thread::sleep(PAUSE),
             }
         }
     }
 
-    fn attempt(&mut self) -> Result<(), String> {
+    fn attempt(&mut self) -> Result<(), NotReady> {
         if !self.companions_ready {
             for (companion, listens) in &self.companions {
-                listens.attempt().map_err(|why| format!("{}: {why}", companion.title))?;
+                listens.attempt().map_err(|reason| reason.of(&companion.title))?;
             }
             self.companions_ready = true;
         }
+        self.attempt_server()?;
+        let Some(proxy) = &self.web.proxy else { return Ok(()) };
+        let probed = self.web.probe(proxy.address(), proxy.variant(), self.certificate.as_ref());
+        probed.map_err(|error| NotReady::from(error).of(&proxy.recipe.title))
+    }
+
+    fn attempt_server(&mut self) -> Result<(), NotReady> {
         match (self.recipe.ready, &self.announcement) {
-            (Ready::HttpGet, _) => self.probe(self.address, self.choice.web()),
+            (Ready::HttpGet, _) => {
+                Ok(self.web.probe(self.address, self.choice.web(), self.certificate.as_ref())?)
+            }
             (Ready::Log, _) => {
                 let text = self.recipe.ready_log.as_deref().unwrap_or_default();
                 ready::logged(&self.server.launch.output_log, self.log_from, text)
             }
-            (Ready::Command, _) => match &mut self.ready_command {
-                Some(command) => {
-                    command.run(None, ready::ATTEMPT_MAX).map(drop).map_err(|error| error.to_string())
-                }
-                None => Ok(()),
-            },
-            (Ready::Connect, _) | (Ready::Announced, None) => ready::connect(self.address).map(drop),
+            (Ready::Command, _) => {
+                let Some(command) = &mut self.ready_command else { return Ok(()) };
+                let ended = command.run(None, ready::ATTEMPT_MAX);
+                ended.map(drop).map_err(|error| NotReady::Command(Box::new(error)))
+            }
+            (Ready::Connect, _) | (Ready::Announced, None) => Ok(ready::connect(self.address).map(drop)?),
             (Ready::Announced, Some(receiver)) => match receiver.recv_timeout(PAUSE) {
                 Ok(address) => {
                     self.address = address;
                     self.announcement = None;
                     Ok(())
                 }
-                Err(RecvTimeoutError::Timeout) => Err("it did not announce an address".into()),
-                Err(RecvTimeoutError::Disconnected) => {
-                    Err("it closed its output without announcing an address".into())
-                }
+                Err(RecvTimeoutError::Timeout) => Err(NotReady::NotAnnounced),
+                Err(RecvTimeoutError::Disconnected) => Err(NotReady::OutputClosed),
             },
-        }?;
-        match &self.proxy {
-            Some(proxy) => self
-                .probe(proxy.address(), proxy.variant())
-                .map_err(|why| format!("{}: {why}", proxy.recipe.title)),
-            None => Ok(()),
         }
     }
 
-    /// Requests the file that shows whether a server is ready.
-    fn probe(&self, address: SocketAddr, variant: WebVariant) -> Result<(), String> {
-        let certificate = self.certificate.as_ref().filter(|_| variant.is_tls());
-        match certificate {
-            Some(certificate) if variant == WebVariant::Http2 => {
-                ready::agree_http2(address, certificate)?;
-            }
-            _ => {}
+    fn not_ready(&self, waited: Duration, last: &NotReady) -> SutError {
+        SutError::NotReady {
+            title: self.recipe.title.clone(),
+            address: self.address.to_string(),
+            waited,
+            last: last.to_string(),
+            log: self.managed_processes().map(ManagedProcess::log_end).collect(),
         }
-        ready::get(address, &self.probe_path, certificate)
-    }
-
-    fn not_ready(&self, waited: Duration, last: String) -> SutError {
-        let title = self.recipe.title.clone();
-        let log = self.managed_processes().map(ManagedProcess::log_end).collect();
-        SutError::NotReady { title, address: self.address.to_string(), waited, last, log }
     }
 
     fn managed_processes(&self) -> impl Iterator<Item = &ManagedProcess> {
         let companions = self.companions.iter().map(|(process, _)| process);
-        let proxy = self.proxy.iter().map(|proxy| &proxy.process);
+        let proxy = self.web.proxy.iter().map(|proxy| &proxy.process);
         std::iter::once(&self.server).chain(companions).chain(proxy)
     }
 
     /// Returns its address, that of the accelerator if there is one; for a server that announces its address
     /// only after [`RunningSut::wait_ready`].
     pub fn addr(&self) -> SocketAddr {
-        self.proxy.as_ref().map_or(self.address, ReverseProxy::address)
+        self.web.proxy.as_ref().map_or(self.address, ReverseProxy::address)
     }
 
     /// Returns the address of the server itself, which differs behind an accelerator.
     pub(super) fn server_addr(&self) -> SocketAddr {
         self.address
-    }
-
-    /// Returns its variant, as web benchmarks ask for it.
-    pub(super) fn web_variant(&self) -> WebVariant {
-        self.proxy.as_ref().map_or(self.choice.web(), ReverseProxy::variant)
     }
 
     /// Returns the password of the user `plimsoll`, for servers whose recipe makes that user.
@@ -300,37 +269,6 @@ impl RunningSut {
     /// Returns the protocol of an application server.
     pub fn app_protocol(&self) -> AppProtocol {
         self.recipe.app_protocol()
-    }
-
-    /// Returns the address as a URL.
-    pub fn url(&self) -> String {
-        format!("{}://{}/", self.web_variant().scheme(), self.addr())
-    }
-
-    /// Requests every file once, so that an accelerator has it in its cache when load begins; works for a
-    /// server alone, too. The requests resemble those of the load: over HTTP/1.0, they send no host.
-    ///
-    /// # Errors
-    /// The first file that is not served.
-    pub fn warm(&mut self, files: &FileSet, is_http10: bool) -> Result<(), SutError> {
-        self.warm_unless(files, is_http10, &AtomicBool::new(false))
-    }
-
-    /// Does the same, but requests no more files when `stop` is set.
-    ///
-    /// # Errors
-    /// As for [`RunningSut::warm`].
-    pub fn warm_unless(
-        &mut self,
-        files: &FileSet,
-        is_http10: bool,
-        stop: &AtomicBool,
-    ) -> Result<(), SutError> {
-        self.fetch(files, is_http10, stop)?;
-        if let Some(proxy) = &mut self.proxy {
-            proxy.n_warmed = files.files.len() as u64;
-        }
-        Ok(())
     }
 
     /// Has the data of the server read, by its own means where its recipe says so, until a repeated pass reads almost
@@ -416,52 +354,6 @@ impl RunningSut {
     /// Returns whether the data come from a copy that an earlier run kept; `None` if they have no copy.
     pub fn has_kept_data(&self) -> Option<bool> {
         Some(self.data.as_ref()?.golden()?.is_kept)
-    }
-
-    /// Evicts the file set from the page cache, then requests its files until the server reaches its memory
-    /// limit and needs evicted pages again; requests resemble those of the load. Pages already in memory were
-    /// charged to whoever read them first, and would cost this server nothing. Ends early when `stop` is set.
-    ///
-    /// Returns the result; the facts contain the first one. `None` if no memory limit is enforced.
-    ///
-    /// # Errors
-    /// A file that cannot be read, or that the server does not serve.
-    pub fn prove_memory_limit(
-        &mut self,
-        files: &FileSet,
-        is_http10: bool,
-        stop: &AtomicBool,
-    ) -> Result<Option<MemoryLimitProof>, SutError> {
-        let (Some(limit), Ok(group)) = (self.held().memory, &self.group) else { return Ok(None) };
-        if let Some(Populated { directory, .. }) = &self.populated {
-            let paths = files.files.iter().map(|file| directory.join(file.path.trim_start_matches('/')));
-            evict(paths).map_err(|(path, source)| SutError::File {
-                what: "file of the set",
-                path,
-                source,
-            })?;
-        }
-        let account = || group.memory();
-        let fetch = |part: &FileSet| self.fetch(part, is_http10, stop);
-        let proof = prove(limit, files, account, fetch, || stop.load(Ordering::Relaxed));
-        // A server that was killed for its memory is a better explanation than a broken connection.
-        self.check_alive()?;
-        let proof = proof?;
-        self.memory_limit_proof = self.memory_limit_proof.or(proof);
-        Ok(proof)
-    }
-
-    /// Requests files, one after another, as the load does: over HTTP/1.0, without a host.
-    fn fetch(&self, files: &FileSet, is_http10: bool, stop: &AtomicBool) -> Result<(), SutError> {
-        let address = self.addr();
-        let named = address.to_string();
-        let host = Some(named.as_str()).filter(|_| !is_http10);
-        let warmed = match self.certificate.as_ref() {
-            None => fetch_all(files, host, stop, || ready::connect(address)),
-            Some(certificate) => fetch_all(files, host, stop, || ready::connect_tls(address, certificate)),
-        };
-        let title = || self.proxy.as_ref().map_or(&self.recipe, |proxy| &proxy.recipe).title.clone();
-        warmed.map_err(|(path, why)| SutError::NotWarmed { title: title(), path, why })
     }
 
     /// Returns the server's self-signed certificate (X.509, DER), so that a client can trust it and no other;
@@ -604,7 +496,7 @@ impl RunningSut {
     fn end(&mut self) {
         self.server.end();
         self.companions.iter_mut().for_each(|(process, _)| process.end());
-        if let (Ok(group), None) = (&self.group, &self.proxy) {
+        if let (Ok(group), None) = (&self.group, &self.web.proxy) {
             group.kill();
         }
     }
@@ -640,9 +532,4 @@ impl RunningSut {
 
     /// Terminates the server and removes everything created for it; the same as dropping it.
     pub fn stop(self) {}
-}
-
-fn smallest_file(files: &FileSet) -> String {
-    let smallest = files.files.iter().min_by_key(|file| file.bytes);
-    smallest.map_or_else(|| "/".to_owned(), |file| file.path.clone())
 }

@@ -65,7 +65,7 @@ impl fmt::Display for MemoryLimitProof {
 ///
 /// # Errors
 /// The error of `fetch`.
-pub(in crate::sut) fn prove<E>(
+pub(super) fn prove<E>(
     limit: u64,
     files: &FileSet,
     account: impl Fn() -> Option<MemoryUse>,

@@ -1,10 +1,14 @@
 //! The parts of web servers.
 //!
+//! - `probe`: readiness checks
 //! - `reverse_proxy`: the accelerator in front of a server; `warm`: filling its cache
 //! - `memory_limit`: proof that a memory limit binds
+//! - `running`: all of them as one value
 
 mod memory_limit;
+mod probe;
 mod reverse_proxy;
+mod running;
 mod warm;
 
 use std::net::SocketAddr;
@@ -16,9 +20,9 @@ use crate::recipe::{GatewayRecipe, Recipe, WebVariant};
 
 pub use memory_limit::MemoryLimitProof;
 
-pub(super) use memory_limit::prove;
+pub(super) use probe::ProbeError;
 pub(super) use reverse_proxy::ReverseProxy;
-pub(super) use warm::fetch_all;
+pub(super) use running::RunningWeb;
 
 /// The parts of a web server that is to be started; none by default.
 #[derive(Debug, Clone, Default)]
