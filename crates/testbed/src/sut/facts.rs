@@ -12,7 +12,6 @@ use units::Bytes;
 use super::choice::Choice;
 use super::line_diff::changed_lines;
 use super::managed_process::ManagedProcess;
-use super::prepare::parts;
 use super::running::RunningSut;
 use super::values::Values;
 use super::web::ReverseProxy;
@@ -31,7 +30,7 @@ const SET: &str = "set by this run";
 pub(super) fn sections(sut: &RunningSut) -> Vec<FactSection> {
     let server = &sut.server;
     let address = if sut.recipe.is_of(Family::Web) {
-        format!("{}://{}/", sut.choice.web().scheme(), sut.server_addr())
+        format!("{}://{}/", sut.choice.web_variant().scheme(), sut.server_addr())
     } else {
         sut.server_addr().to_string()
     };
@@ -88,7 +87,7 @@ pub(super) fn sections(sut: &RunningSut) -> Vec<FactSection> {
 /// Describes the variant: that of a web server by the transport of requests.
 fn variant(sut: &RunningSut) -> Fact {
     if sut.recipe.is_of(Family::Web) {
-        return fact("transport", sut.choice.web().title(), SET);
+        return fact("transport", sut.choice.web_variant().title(), SET);
     }
     fact("variant", sut.choice.variant.as_deref().unwrap_or("none"), SET)
 }
@@ -107,7 +106,7 @@ fn run_values(sut: &RunningSut) -> FactSection {
 
 /// Returns the section about the gateway.
 fn gateway(sut: &RunningSut) -> Option<FactSection> {
-    let (asked, _) = sut.choice.gateway.as_ref()?;
+    let asked = sut.choice.web.asked()?;
     let mut facts = vec![
         fact("kind", asked.kind.name(), SET),
         fact("workers asked for", &asked.workers.to_string(), SET),
@@ -132,7 +131,7 @@ fn accelerator(proxy: &ReverseProxy, url: &str) -> Vec<FactSection> {
         fact("processors and limits", "those of the server: both share them", SET),
         fact("between load points", "keeps running, with its cache", SET),
     ]);
-    if let Some(origin) = proxy.values.origin {
+    if let Some(origin) = proxy.values.web.origin {
         let memory = format!("{} bytes ({})", origin.cache_bytes, Bytes(origin.cache_bytes));
         let placement = match origin.address.ip() == proxy.address().ip() {
             true => "in front of the server, at the same address",
@@ -210,11 +209,9 @@ fn change_of_profile(sut: &RunningSut) -> Option<Fact> {
         return None;
     }
     let (_, ours) = sut.server.config.as_ref()?;
-    let gateway = sut.choice.gateway.as_ref().map(|(asked, _)| *asked);
-    let usual =
-        Choice::make(&sut.recipe, Some(DEFAULT_PROFILE), sut.choice.variant.as_deref(), gateway).ok()?;
-    let mut values = sut.values.clone();
-    values.parts = parts(&usual, &values);
+    let usual = Choice::make(&sut.recipe, Some(DEFAULT_PROFILE), sut.choice.variant.as_deref()).ok()?;
+    let usual = usual.with_web(&sut.recipe, sut.choice.web.asked()).ok()?;
+    let values = sut.values.clone().with_parts_of(&usual);
     let changed = changed_lines(&values.fill(usual.config_text.as_ref()?), ours)?;
     let text = if changed.is_empty() { "nothing".to_owned() } else { changed.join("\n") };
     Some(fact("changed from the profile `default`", &text, "recipe, both profiles"))

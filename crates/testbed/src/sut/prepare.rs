@@ -18,8 +18,8 @@ use super::golden::{self, GoldenKey, GoldenLookUp};
 use super::launch::{Launch, check_installed, find_program, version_of};
 use super::managed_process::{ListenAddress, ManagedProcess};
 use super::step::{STEP_MAX, StepProcess};
-use super::values::{Parts, Values, workers_for};
-use super::web::{Acceleration, Origin, ReverseProxy, RunningWeb, WebLookUp};
+use super::values::{Values, workers_for};
+use super::web::{Acceleration, Origin, ReverseProxy, RunningWeb, WebLookUp, WebValues};
 use super::work_dir::{WorkDir, clean_stale};
 use super::{SutError, SutRequest};
 use crate::populate::populate;
@@ -67,7 +67,8 @@ impl Prepared {
         let proxy_setup = proxy_setup.transpose()?;
         // Traffic between an accelerator and its server stays on this machine.
         let variant = request.variant.as_deref().filter(|_| proxy_setup.is_none());
-        let choice = Choice::make(&recipe, request.profile.as_deref(), variant, web.gateway)?;
+        let choice = Choice::make(&recipe, request.profile.as_deref(), variant)?;
+        let choice = choice.with_web(&recipe, web.gateway)?;
         let programs = Programs::find(&recipe, &choice, &request.program, &request.search_path)?;
         clean_stale(&request.work_dir);
         let work_dir = WorkDir::create(&request.work_dir)?;
@@ -81,7 +82,7 @@ impl Prepared {
         let n_cpus = if limits.cpus.is_empty() { available_cpus().len() } else { limits.cpus.len() };
         let root = web.root.as_ref().map(|populated| populated.directory.clone());
         let (address, port) = place(&recipe, proxy_setup.is_some(), request.port)?;
-        let mut values = Values {
+        let values = Values {
             address,
             port,
             work_dir: work_dir.path().to_owned(),
@@ -89,20 +90,23 @@ impl Prepared {
             program_dir: programs.server.parent().map(Path::to_owned).unwrap_or_default(),
             password: random_password()?,
             ports: free_ports(&recipe.ports)?,
-            root: root.unwrap_or_else(|| work_dir.path().join("root")),
             config_file: config_file(&recipe),
             user: user_name(),
             workers: workers_for(n_cpus, limits.quota),
             open_files: open_files_max(),
             service: Account::for_service(),
-            parts: Parts::default(),
-            gateway_workers: web.gateway.map_or(0, |gateway| gateway.workers),
-            gateway_port: if choice.companions.is_empty() { 0 } else { free_port(Ipv4Addr::LOCALHOST, 0)? },
+            variant: String::new(),
+            companion_port: if choice.companions.is_empty() { 0 } else { free_port(Ipv4Addr::LOCALHOST, 0)? },
             plimsoll: request.program,
             sizes: BufferSizes::of(contents.and_then(|contents| contents.bytes), memory),
-            origin: web.origin,
+            web: WebValues {
+                root: root.unwrap_or_else(|| work_dir.path().join("root")),
+                workers: web.gateway.map_or(0, |gateway| gateway.workers),
+                origin: web.origin,
+                ..WebValues::default()
+            },
         };
-        values.parts = parts(&choice, &values);
+        let mut values = values.with_parts_of(&choice);
         if takes_other_rights(&recipe, &choice)
             || proxy_setup.as_ref().is_some_and(ReverseProxySetup::takes_other_rights)
         {
@@ -110,7 +114,9 @@ impl Prepared {
         }
         let populated = match (recipe.needs_root(), web.root) {
             (false, _) => None,
-            (true, None) => Some(populate(&values.root, web.files.unwrap_or(&FileSet::default()), |_| {})?),
+            (true, None) => {
+                Some(populate(&values.web.root, web.files.unwrap_or(&FileSet::default()), |_| {})?)
+            }
             (true, Some(populated)) => Some(populated),
         };
         let cpus = request.limits.cpus;
@@ -130,8 +136,8 @@ impl Prepared {
         let maker = ProcessBuilder { values: &values, work_dir: &work_dir, cpus: cpus.clone() };
         maker.make_directories(&recipe)?;
         let own_certificate = maker.certificate(&recipe, &choice)?;
-        match &choice.gateway {
-            Some((gateway, _)) => write_page_programs(gateway.kind, &values, &work_dir)?,
+        match choice.web.asked() {
+            Some(gateway) => write_page_programs(gateway.kind, &values, &work_dir)?,
             None if recipe.is_of(Family::App) && recipe.names("gateway_dir") => {
                 write_app_servers(&values, &work_dir)?;
             }
@@ -151,7 +157,7 @@ impl Prepared {
             Some((proxy, certificate)) => (Some(proxy), certificate),
             None => (None, own_certificate),
         };
-        let web = RunningWeb::new(web.files, choice.gateway.is_some(), populated, proxy);
+        let web = RunningWeb::new(web.files, choice.web.asked().is_some(), populated, proxy);
         Ok(Prepared {
             recipe,
             choice,
@@ -194,14 +200,14 @@ impl SutLookUp<'_> {
     pub fn check(&self) -> Result<(), SutError> {
         let variant = match self.web.accelerator {
             Some(recipe) => {
-                Choice::make(recipe, None, self.variant, None)?;
+                Choice::make(recipe, None, self.variant)?;
                 find_program(&recipe.title, &recipe.program, self.program, self.search_path)?;
                 None
             }
             None => self.variant,
         };
         let Some(recipe) = self.server else { return Ok(()) };
-        let choice = Choice::make(recipe, self.profile, variant, self.web.gateway)?;
+        let choice = Choice::make(recipe, self.profile, variant)?.with_web(recipe, self.web.gateway)?;
         Programs::find(recipe, &choice, self.program, self.search_path).map(drop)
     }
 }
@@ -221,7 +227,7 @@ impl ReverseProxySetup {
         plimsoll: &Path,
         search_path: &[PathBuf],
     ) -> Result<ReverseProxySetup, SutError> {
-        let choice = Choice::make(&recipe, None, variant, None)?;
+        let choice = Choice::make(&recipe, None, variant)?;
         let program = find_program(&recipe.title, &recipe.program, plimsoll, search_path)?;
         Ok(ReverseProxySetup { recipe: *recipe, choice, program, cache_bytes })
     }
@@ -239,18 +245,21 @@ impl ReverseProxySetup {
         cpus: Vec<u32>,
     ) -> Result<(ReverseProxy, Option<Certificate>), SutError> {
         let origin = SocketAddr::from((server.address, server.port));
-        let mut values = Values {
+        let values = Values {
             address: Ipv4Addr::LOCALHOST,
             port: free_port(Ipv4Addr::LOCALHOST, port.unwrap_or(0))?,
             work_dir: server.work_dir.join("accelerator"),
             config_file: config_file(&self.recipe),
-            parts: Parts::default(),
-            gateway_workers: 0,
-            gateway_port: 0,
-            origin: Some(Origin { address: origin, cache_bytes: self.cache_bytes }),
+            variant: String::new(),
+            companion_port: 0,
+            web: WebValues {
+                root: server.web.root.clone(),
+                origin: Some(Origin { address: origin, cache_bytes: self.cache_bytes }),
+                ..WebValues::default()
+            },
             ..server.clone()
         };
-        values.parts = parts(&self.choice, &values);
+        let values = values.with_parts_of(&self.choice);
         work_dir.make_directory(&values.work_dir)?;
         let maker = ProcessBuilder { values: &values, work_dir, cpus };
         maker.make_directories(&self.recipe)?;
@@ -276,9 +285,7 @@ impl Programs {
     ) -> Result<Programs, SutError> {
         let server = find_program(&recipe.title, &recipe.program, plimsoll, search_path)?;
         Account::check(recipe, choice)?;
-        for need in choice.gateway.iter().flat_map(|(_, gateway)| &gateway.needs) {
-            check_installed(need)?;
-        }
+        choice.web.needs().iter().try_for_each(check_installed)?;
         let companions = choice.companions.iter();
         let companions =
             companions.map(|(_, one)| find_program(&one.title, &one.program, plimsoll, search_path));
@@ -406,7 +413,7 @@ impl ProcessBuilder<'_> {
         }
         let certificate = write_certificate(self.values, self.work_dir)?;
         if let Some(account) = Account::for_start(&recipe.start) {
-            let path = self.values.tls_key();
+            let path = self.values.key_file();
             chown(&path, Some(account.uid), Some(account.gid)).map_err(|source| SutError::File {
                 what: "key",
                 path,
@@ -481,26 +488,16 @@ impl ProcessBuilder<'_> {
     }
 }
 
-/// Returns the parts of the configuration that depend on the selection; other values are already replaced.
-pub(super) fn parts(choice: &Choice, values: &Values) -> Parts {
-    let gateway = choice.gateway.as_ref().map(|(_, recipe)| recipe);
-    Parts {
-        variant: values.fill(&choice.variant_text),
-        upstream: gateway.map(|gateway| values.fill(&gateway.upstream)).unwrap_or_default(),
-        gateway: gateway.map(|gateway| values.fill(&gateway.config)).unwrap_or_default(),
-    }
-}
-
 fn write_certificate(values: &Values, work_dir: &WorkDir) -> Result<Certificate, SutError> {
     let certificate = Certificate::create()?;
-    work_dir.write(&values.tls_certificate(), &certificate.pem)?;
-    work_dir.write_secret(&values.tls_key(), &certificate.key_pem)?;
+    work_dir.write(&values.certificate_file(), &certificate.pem)?;
+    work_dir.write_secret(&values.key_file(), &certificate.key_pem)?;
     Ok(certificate)
 }
 
 fn write_page_programs(kind: GatewayKind, values: &Values, work_dir: &WorkDir) -> Result<(), SutError> {
-    let write = |name: &str, text: &str| work_dir.write(&values.gateway_dir().join(name), text);
-    work_dir.make_directory(&values.gateway_dir())?;
+    let write = |name: &str, text: &str| work_dir.write(&values.programs_dir().join(name), text);
+    work_dir.make_directory(&values.programs_dir())?;
     match kind {
         GatewayKind::Cgi => {
             let path = values.cgi_program();
@@ -522,8 +519,8 @@ fn write_app_servers(values: &Values, work_dir: &WorkDir) -> Result<(), SutError
         ("app.mjs", include_str!("../../../../gateways/app.mjs")),
         ("app.go", include_str!("../../../../gateways/app.go")),
     ];
-    work_dir.make_directory(&values.gateway_dir())?;
-    PROGRAMS.iter().try_for_each(|(name, text)| work_dir.write(&values.gateway_dir().join(name), text))
+    work_dir.make_directory(&values.programs_dir())?;
+    PROGRAMS.iter().try_for_each(|(name, text)| work_dir.write(&values.programs_dir().join(name), text))
 }
 
 /// Returns the directory of a server's data in a folder.
@@ -539,17 +536,7 @@ fn golden_key(
     values: &Values,
     (program, version): (&Path, Option<&str>),
 ) -> GoldenKey {
-    let mut fixed = Values {
-        port: 0,
-        ports: values.ports.keys().map(|name| (name.clone(), 0)).collect(),
-        work_dir: PathBuf::new(),
-        data: PathBuf::new(),
-        root: PathBuf::new(),
-        password: String::new(),
-        gateway_port: 0,
-        ..values.clone()
-    };
-    fixed.parts = parts(choice, &fixed);
+    let fixed = values.of_every_start().with_parts_of(choice);
     let fill = |text: &String| fixed.fill(text);
     let config = choice.config_text.as_ref().map(fill);
     let files: Vec<_> = recipe.files.values().map(fill).collect();
@@ -579,8 +566,9 @@ fn let_service_through(values: &Values) -> Result<(), SutError> {
     if !geteuid().is_root() {
         return Ok(());
     }
-    let paths =
-        [&values.work_dir, &values.root, &values.data].into_iter().filter(|path| **path != PathBuf::new());
+    let paths = [&values.work_dir, &values.web.root, &values.data]
+        .into_iter()
+        .filter(|path| **path != PathBuf::new());
     paths.into_iter().try_for_each(|path| {
         let_group_through(path, values.service.gid).map_err(|source| SutError::File {
             what: "folders above",

@@ -195,7 +195,7 @@ impl RunningSut {
     fn attempt_server(&mut self) -> Result<(), NotReady> {
         match (self.recipe.ready, &self.announcement) {
             (Ready::HttpGet, _) => {
-                Ok(self.web.probe(self.address, self.choice.web(), self.certificate.as_ref())?)
+                Ok(self.web.probe(self.address, self.choice.web_variant(), self.certificate.as_ref())?)
             }
             (Ready::Log, _) => {
                 let text = self.recipe.ready_log.as_deref().unwrap_or_default();
@@ -430,7 +430,7 @@ impl RunningSut {
 
     /// Returns where the server says how busy it is; `None` for a page that is served over TLS.
     fn status_source(&self) -> Option<StatusSource> {
-        let status = self.choice.status.as_ref().filter(|_| !self.choice.web().is_tls())?;
+        let status = self.choice.status.as_ref().filter(|_| !self.choice.is_encrypted_web())?;
         let path = status.path.as_deref().unwrap_or_default();
         let url = PageUrl::parse(&format!("http://{}{path}", self.address));
         Some(match status.kind {

@@ -1,14 +1,17 @@
 //! The parts of web servers.
 //!
+//! - `choice`: the part of a selection; `values`: values of placeholders
 //! - `probe`: readiness checks
 //! - `reverse_proxy`: the accelerator in front of a server; `warm`: filling its cache
 //! - `memory_limit`: proof that a memory limit binds
 //! - `running`: all of them as one value
 
+mod choice;
 mod memory_limit;
 mod probe;
 mod reverse_proxy;
 mod running;
+mod values;
 mod warm;
 
 use std::net::SocketAddr;
@@ -20,9 +23,11 @@ use crate::recipe::{GatewayRecipe, Recipe, WebVariant};
 
 pub use memory_limit::MemoryLimitProof;
 
+pub(super) use choice::WebChoice;
 pub(super) use probe::ProbeError;
 pub(super) use reverse_proxy::ReverseProxy;
 pub(super) use running::RunningWeb;
+pub(super) use values::WebValues;
 
 /// The parts of a web server that is to be started; none by default.
 #[derive(Debug, Clone, Default)]

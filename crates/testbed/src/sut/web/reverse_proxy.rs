@@ -39,6 +39,6 @@ impl ReverseProxy {
 
     /// Returns its variant.
     pub(in crate::sut) fn variant(&self) -> WebVariant {
-        self.choice.web()
+        self.choice.web_variant()
     }
 }

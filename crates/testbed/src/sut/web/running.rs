@@ -62,7 +62,7 @@ impl RunningWeb {
 impl RunningSut {
     /// Returns its variant, as web benchmarks ask for it.
     pub(in crate::sut) fn web_variant(&self) -> WebVariant {
-        self.web.proxy.as_ref().map_or(self.choice.web(), ReverseProxy::variant)
+        self.web.proxy.as_ref().map_or(self.choice.web_variant(), ReverseProxy::variant)
     }
 
     /// Returns the address as a URL.
