@@ -6,6 +6,8 @@
 //! - `values`, `account`, `buffer_sizes`: values of placeholders
 //! - `work_dir`: the private directory of a run, and cleanup after killed runs
 //! - `certificate`: the certificate of one run
+//! - `programs`, `ports`: programs that are found, ports that are free; `app_programs`: application servers that are
+//!   brought along; `processes`: processes with their files
 //! - `prepare`: files and programs for a request, ready to start
 //! - `launch`: a process on its CPUs, in its group
 //! - `managed_process`: a running program
@@ -18,6 +20,7 @@
 //! - `rendered`: tests of what is given to the servers of all built-in recipes
 
 mod account;
+mod app_programs;
 mod buffer_sizes;
 mod certificate;
 mod choice;
@@ -30,7 +33,10 @@ mod line_diff;
 mod listing;
 mod managed_process;
 mod meter;
+mod ports;
 mod prepare;
+mod processes;
+mod programs;
 mod ready;
 #[cfg(test)]
 mod rendered;
@@ -57,7 +63,7 @@ use crate::recipe::{ProgramRecipe, Ready, Recipe, Reset, StartRecipe, StatusReci
 
 pub use buffer_sizes::DataContents;
 pub use listing::{GatewayListing, Installed, Missing, SutListing, accelerators, suts, suts_of};
-pub use prepare::SutLookUp;
+pub use programs::SutLookUp;
 pub use running::RunningSut;
 pub use warmth::WarmthProof;
 pub use web::{Acceleration, MemoryLimitProof, Origin, WebLookUp, WebParts};

@@ -1,37 +1,33 @@
 //! Preparation of a start: files in place, programs found.
 
-use std::collections::BTreeMap;
-use std::net::{Ipv4Addr, SocketAddr, TcpListener};
-use std::os::unix::fs::{MetadataExt, chown, symlink};
+use std::net::Ipv4Addr;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use model::{Family, FileSet, GatewayKind};
+use model::{Family, FileSet};
 use observe::{available_cpus, open_files_max, user_name};
 use rustix::process::{getegid, geteuid};
 
-use super::account::Account;
+use super::account::{Account, takes_other_rights};
+use super::app_programs::write_app_servers;
 use super::buffer_sizes::{BufferSizes, DataContents, machine_memory};
 use super::certificate::Certificate;
 use super::choice::Choice;
 use super::data_directory::DataDirectory;
 use super::golden::{self, GoldenKey, GoldenLookUp};
-use super::launch::{Launch, check_installed, find_program, version_of};
+use super::launch::version_of;
 use super::managed_process::{ListenAddress, ManagedProcess};
-use super::step::{STEP_MAX, StepProcess};
-use super::values::{Values, workers_for};
-use super::web::{Acceleration, Origin, ReverseProxy, RunningWeb, WebLookUp, WebValues};
+use super::ports::{free_port, free_ports, place};
+use super::processes::ProcessBuilder;
+use super::programs::Programs;
+use super::step::StepProcess;
+use super::values::{Values, config_file, workers_for};
+use super::web::{ReverseProxySetup, RunningWeb, WebValues, write_page_programs};
 use super::work_dir::{WorkDir, clean_stale};
 use super::{SutError, SutRequest};
 use crate::populate::populate;
 use crate::private_folder::let_group_through;
-use crate::recipe::{
-    CompanionRecipe, ConfigRecipe, ProgramRecipe, Ready, Recipe, Reset, StartRecipe, StepRecipe, StepTime,
-    StopRecipe,
-};
-
-/// The address of a server behind an accelerator: the secondary address of this machine, as the accelerator
-/// has the primary one.
-const BEHIND: Ipv4Addr = Ipv4Addr::new(127, 0, 0, 2);
+use crate::recipe::{Recipe, Reset, StepTime};
 
 /// A system under test that has not been started.
 pub(super) struct Prepared {
@@ -175,354 +171,6 @@ impl Prepared {
     }
 }
 
-/// A start to be checked in advance.
-#[derive(Debug, Clone, Copy)]
-pub struct SutLookUp<'a> {
-    /// The server; `None` for Plimsoll itself, which needs nothing.
-    pub server: Option<&'a Recipe>,
-    /// The profile of the server's recipe; the one for benchmarks if `None`.
-    pub profile: Option<&'a str>,
-    /// The variant of whichever of them receives requests.
-    pub variant: Option<&'a str>,
-    /// The parts of a web server.
-    pub web: WebLookUp<'a>,
-    /// The path of Plimsoll itself.
-    pub program: &'a Path,
-    /// Search path for programs, before the usual directories.
-    pub search_path: &'a [PathBuf],
-}
-
-impl SutLookUp<'_> {
-    /// Checks that all programs are installed and the recipes have what is requested; starts nothing.
-    ///
-    /// # Errors
-    /// The first missing item.
-    pub fn check(&self) -> Result<(), SutError> {
-        let variant = match self.web.accelerator {
-            Some(recipe) => {
-                Choice::make(recipe, None, self.variant)?;
-                find_program(&recipe.title, &recipe.program, self.program, self.search_path)?;
-                None
-            }
-            None => self.variant,
-        };
-        let Some(recipe) = self.server else { return Ok(()) };
-        let choice = Choice::make(recipe, self.profile, variant)?.with_web(recipe, self.web.gateway)?;
-        Programs::find(recipe, &choice, self.program, self.search_path).map(drop)
-    }
-}
-
-/// A reverse proxy whose program was found.
-struct ReverseProxySetup {
-    recipe: Recipe,
-    choice: Choice,
-    program: PathBuf,
-    cache_bytes: u64,
-}
-
-impl ReverseProxySetup {
-    fn look_up(
-        Acceleration { recipe, cache_bytes }: Acceleration,
-        variant: Option<&str>,
-        plimsoll: &Path,
-        search_path: &[PathBuf],
-    ) -> Result<ReverseProxySetup, SutError> {
-        let choice = Choice::make(&recipe, None, variant)?;
-        let program = find_program(&recipe.title, &recipe.program, plimsoll, search_path)?;
-        Ok(ReverseProxySetup { recipe: *recipe, choice, program, cache_bytes })
-    }
-
-    fn takes_other_rights(&self) -> bool {
-        takes_other_rights(&self.recipe, &self.choice)
-    }
-
-    /// Creates its own directory within the server's, and the address of that server.
-    fn prepare(
-        self,
-        server: &Values,
-        port: Option<u16>,
-        work_dir: &WorkDir,
-        cpus: Vec<u32>,
-    ) -> Result<(ReverseProxy, Option<Certificate>), SutError> {
-        let origin = SocketAddr::from((server.address, server.port));
-        let values = Values {
-            address: Ipv4Addr::LOCALHOST,
-            port: free_port(Ipv4Addr::LOCALHOST, port.unwrap_or(0))?,
-            work_dir: server.work_dir.join("accelerator"),
-            config_file: config_file(&self.recipe),
-            variant: String::new(),
-            companion_port: 0,
-            web: WebValues {
-                root: server.web.root.clone(),
-                origin: Some(Origin { address: origin, cache_bytes: self.cache_bytes }),
-                ..WebValues::default()
-            },
-            ..server.clone()
-        };
-        let values = values.with_parts_of(&self.choice);
-        work_dir.make_directory(&values.work_dir)?;
-        let maker = ProcessBuilder { values: &values, work_dir, cpus };
-        maker.make_directories(&self.recipe)?;
-        let certificate = maker.certificate(&self.recipe, &self.choice)?;
-        let version = version_of(&self.program, &self.recipe.program);
-        let process = maker.server(&self.recipe, &self.choice, self.program, version)?;
-        Ok((ReverseProxy::new(self.recipe, self.choice, values, process), certificate))
-    }
-}
-
-/// The programs of the server and its companions.
-struct Programs {
-    server: PathBuf,
-    companions: Vec<PathBuf>,
-}
-
-impl Programs {
-    fn find(
-        recipe: &Recipe,
-        choice: &Choice,
-        plimsoll: &Path,
-        search_path: &[PathBuf],
-    ) -> Result<Programs, SutError> {
-        let server = find_program(&recipe.title, &recipe.program, plimsoll, search_path)?;
-        Account::check(recipe, choice)?;
-        choice.web.needs().iter().try_for_each(check_installed)?;
-        let companions = choice.companions.iter();
-        let companions =
-            companions.map(|(_, one)| find_program(&one.title, &one.program, plimsoll, search_path));
-        Ok(Programs { server, companions: companions.collect::<Result<_, _>>()? })
-    }
-}
-
-/// A builder of managed processes with their files.
-pub(super) struct ProcessBuilder<'a> {
-    pub values: &'a Values,
-    pub work_dir: &'a WorkDir,
-    pub cpus: Vec<u32>,
-}
-
-impl ProcessBuilder<'_> {
-    pub(super) fn make_directories(&self, recipe: &Recipe) -> Result<(), SutError> {
-        let account = Account::for_start(&recipe.start);
-        let mut directories = recipe.directories.iter().map(|name| self.values.work_dir.join(name));
-        directories.try_for_each(|path| {
-            self.work_dir.make_directory(&path)?;
-            let owned = account.as_ref().map(|account| chown(&path, Some(account.uid), Some(account.gid)));
-            owned.unwrap_or(Ok(())).map_err(|source| SutError::File {
-                what: "server directory",
-                path,
-                source,
-            })
-        })
-    }
-
-    /// Puts the data of the server into place: from their golden copy, or by the steps of its recipe. Data that are
-    /// restored later are then copied, unless contents are to be loaded into them first.
-    fn data(
-        &self,
-        recipe: &Recipe,
-        folder: Option<WorkDir>,
-        golden: Option<(GoldenLookUp, bool)>,
-        search_path: &[PathBuf],
-    ) -> Result<Option<DataDirectory>, SutError> {
-        let run = |times: &[StepTime]| {
-            let mut steps = self.steps(recipe, times, search_path)?;
-            steps.iter_mut().try_for_each(|step| step.run(None, STEP_MAX).map(drop))
-        };
-        let Some(folder) = folder else {
-            run(&[StepTime::Prepared])?;
-            return Ok(None);
-        };
-        let (path, owner) = (self.values.data.clone(), Account::for_start(&recipe.start));
-        let mut data = DataDirectory::create(path, folder, owner.as_ref())?;
-        match golden {
-            Some((GoldenLookUp::Found(copy), _)) => {
-                data.set_golden(copy);
-                data.restore()?;
-                run(&[StepTime::Prepared])?;
-            }
-            Some((GoldenLookUp::Vacant(vacant), true)) => {
-                run(&[StepTime::Made, StepTime::Prepared])?;
-                data.set_vacant(vacant);
-            }
-            Some((GoldenLookUp::Vacant(vacant), false)) => {
-                run(&[StepTime::Made, StepTime::Prepared])?;
-                let copy = vacant.fill(data.path(), &self.values.password)?;
-                data.set_golden(copy);
-            }
-            None => run(&[StepTime::Made, StepTime::Prepared])?,
-        }
-        Ok(Some(data))
-    }
-
-    /// Returns the steps of some times, in the order of the recipe.
-    fn steps(
-        &self,
-        recipe: &Recipe,
-        times: &[StepTime],
-        search_path: &[PathBuf],
-    ) -> Result<Vec<StepProcess>, SutError> {
-        let steps = recipe.steps.iter().filter(|step| times.contains(&step.when));
-        steps.map(|step| self.step(recipe, &step.run, &step.input, "steps.log", search_path)).collect()
-    }
-
-    /// Returns the steps that read the data into memory; none for a server without data.
-    fn warm_steps(&self, recipe: &Recipe, search_path: &[PathBuf]) -> Result<Vec<StepProcess>, SutError> {
-        let own = self.steps(recipe, &[StepTime::Warm], search_path)?;
-        if recipe.data.is_none() || !own.is_empty() {
-            return Ok(own);
-        }
-        let StepRecipe { run, input, .. } = StepRecipe::read_all();
-        Ok(vec![self.step(recipe, &run, &input, "steps.log", search_path)?])
-    }
-
-    fn ready_command(
-        &self,
-        recipe: &Recipe,
-        search_path: &[PathBuf],
-    ) -> Result<Option<StepProcess>, SutError> {
-        let asked = Some(&recipe.ready_command).filter(|_| recipe.ready == Ready::Command);
-        asked.map(|run| self.step(recipe, run, "", "ready.log", search_path)).transpose()
-    }
-
-    /// Returns a program of the recipe that runs to its end.
-    fn step(
-        &self,
-        recipe: &Recipe,
-        run: &[String],
-        input: &str,
-        log: &str,
-        search_path: &[PathBuf],
-    ) -> Result<StepProcess, SutError> {
-        let (program, arguments) = run.split_first().unwrap_or((&recipe.title, &[]));
-        let find = ProgramRecipe {
-            find: vec![self.values.fill(program)],
-            install: recipe.program.install.clone(),
-            version: Vec::new(),
-        };
-        let program = find_program(&recipe.title, &find, &self.values.plimsoll, search_path)?;
-        let start = StartRecipe { program: None, arguments: arguments.to_vec(), ..recipe.start.clone() };
-        let launch = self.launch(&program, &start, log);
-        let process = ManagedProcess::new(&recipe.title, None, launch, StopRecipe::default());
-        Ok(StepProcess { process, input: self.values.fill(input) })
-    }
-
-    /// Creates the certificate shown to clients, if TLS ends here. Its key belongs to the account of the server.
-    fn certificate(&self, recipe: &Recipe, choice: &Choice) -> Result<Option<Certificate>, SutError> {
-        if !choice.has_certificate(recipe) {
-            return Ok(None);
-        }
-        let certificate = write_certificate(self.values, self.work_dir)?;
-        if let Some(account) = Account::for_start(&recipe.start) {
-            let path = self.values.key_file();
-            chown(&path, Some(account.uid), Some(account.gid)).map_err(|source| SutError::File {
-                what: "key",
-                path,
-                source,
-            })?;
-        }
-        Ok(Some(certificate))
-    }
-
-    pub(super) fn server(
-        &self,
-        recipe: &Recipe,
-        choice: &Choice,
-        program: PathBuf,
-        version: Option<String>,
-    ) -> Result<ManagedProcess, SutError> {
-        let launch = Launch {
-            announces: recipe.ready == Ready::Announced,
-            ..self.launch(&program, &recipe.start, "output.log")
-        };
-        let mut process = ManagedProcess::new(&recipe.title, version, launch, recipe.stop.clone());
-        process.logs.push(self.values.error_log());
-        if let (Some(config), Some(text)) = (&recipe.config, &choice.config_text) {
-            process.config = Some(self.write_config(&config.file, text)?);
-        }
-        let files = recipe.files.iter().map(|(name, text)| self.write_config(name, text));
-        process.files = files.collect::<Result<_, _>>()?;
-        Ok(process)
-    }
-
-    pub(super) fn companion(
-        &self,
-        name: &str,
-        recipe: &CompanionRecipe,
-        program: PathBuf,
-    ) -> Result<(ManagedProcess, ListenAddress), SutError> {
-        let listens = ListenAddress::parse(&self.values.fill(&recipe.listens));
-        let mut launch = self.launch(&program, &recipe.start, &format!("{name}-output.log"));
-        launch.inherited_socket = match &listens {
-            ListenAddress::Unix(path) if recipe.inherits_socket => Some(path.clone()),
-            _ => None,
-        };
-        let version = version_of(&program, &recipe.program);
-        let mut process = ManagedProcess::new(&recipe.title, version, launch, StopRecipe::default());
-        if let Some(ConfigRecipe { file, text }) = &recipe.config {
-            process.config = Some(self.write_config(file, text)?);
-        }
-        Ok((process, listens))
-    }
-
-    fn launch(&self, program: &Path, start: &StartRecipe, log: &str) -> Launch {
-        let fill = |text: &String| self.values.fill(text);
-        let environment = start.environment.iter();
-        Launch {
-            program: start.program.as_ref().map_or_else(|| program.to_owned(), |made| fill(made).into()),
-            arguments: start.arguments.iter().map(fill).collect(),
-            environment: environment.map(|(name, value)| (name.clone(), fill(value))).collect(),
-            account: Account::for_start(start).map(|account| (account, self.values.work_dir.clone())),
-            passing_group: self.values.service.gid,
-            own_session: start.own_session,
-            cpus: self.cpus.clone(),
-            output_log: self.values.work_dir.join(log),
-            announces: false,
-            inherited_socket: None,
-        }
-    }
-
-    fn write_config(&self, file: &str, template: &str) -> Result<(String, String), SutError> {
-        let text = self.values.fill(template);
-        self.work_dir.write(&self.values.work_dir.join(file), &text)?;
-        Ok((file.to_owned(), text))
-    }
-}
-
-fn write_certificate(values: &Values, work_dir: &WorkDir) -> Result<Certificate, SutError> {
-    let certificate = Certificate::create()?;
-    work_dir.write(&values.certificate_file(), &certificate.pem)?;
-    work_dir.write_secret(&values.key_file(), &certificate.key_pem)?;
-    Ok(certificate)
-}
-
-fn write_page_programs(kind: GatewayKind, values: &Values, work_dir: &WorkDir) -> Result<(), SutError> {
-    let write = |name: &str, text: &str| work_dir.write(&values.programs_dir().join(name), text);
-    work_dir.make_directory(&values.programs_dir())?;
-    match kind {
-        GatewayKind::Cgi => {
-            let path = values.cgi_program();
-            symlink(&values.plimsoll, &path).map_err(|source| SutError::File {
-                what: "CGI program",
-                path,
-                source,
-            })
-        }
-        GatewayKind::PhpFpm => write("dyn.php", include_str!("../../../../gateways/dyn.php")),
-        GatewayKind::Wsgi => write("dyn.py", include_str!("../../../../gateways/dyn.py")),
-        GatewayKind::FastCgi | GatewayKind::Native | GatewayKind::Proxy => Ok(()),
-    }
-}
-
-fn write_app_servers(values: &Values, work_dir: &WorkDir) -> Result<(), SutError> {
-    const PROGRAMS: [(&str, &str); 3] = [
-        ("app.py", include_str!("../../../../gateways/app.py")),
-        ("app.mjs", include_str!("../../../../gateways/app.mjs")),
-        ("app.go", include_str!("../../../../gateways/app.go")),
-    ];
-    work_dir.make_directory(&values.programs_dir())?;
-    PROGRAMS.iter().try_for_each(|(name, text)| work_dir.write(&values.programs_dir().join(name), text))
-}
-
 /// Returns the directory of a server's data in a folder.
 pub(super) fn data_path(recipe: &Recipe, folder: &Path) -> PathBuf {
     recipe.data.as_ref().map_or_else(PathBuf::new, |data| folder.join(&data.directory))
@@ -552,15 +200,6 @@ fn golden_key(
     GoldenKey { name: recipe.name.clone(), identity }
 }
 
-/// Returns whether a server, or a companion, gives up root's rights: in favor of the service account, or because
-/// it is started under another.
-fn takes_other_rights(recipe: &Recipe, choice: &Choice) -> bool {
-    recipe.start.account.is_some()
-        || ["service_user", "service_gid"].iter().any(|account| {
-            recipe.names(account) || choice.companions.iter().any(|(_, companion)| companion.names(account))
-        })
-}
-
 /// Gives the service account access to the server's own directory and its files.
 fn let_service_through(values: &Values) -> Result<(), SutError> {
     if !geteuid().is_root() {
@@ -578,46 +217,10 @@ fn let_service_through(values: &Values) -> Result<(), SutError> {
     })
 }
 
-pub(super) fn config_file(recipe: &Recipe) -> String {
-    recipe.config.as_ref().map(|config| config.file.clone()).unwrap_or_default()
-}
-
-/// Returns the address that a server listens on. Behind an accelerator that is the secondary address, if its
-/// recipe leaves the choice to Plimsoll, and a port that is known before the start.
-///
-/// A server that announces its address otherwise chooses its port itself; for others a free one is searched.
-/// The port is checked before the start: two servers that both share their port would share the load as well.
-fn place(recipe: &Recipe, is_behind: bool, asked: Option<u16>) -> Result<(Ipv4Addr, u16), SutError> {
-    if is_behind {
-        let address = if recipe.names("address") { BEHIND } else { Ipv4Addr::LOCALHOST };
-        return Ok((address, free_port(address, 0)?));
-    }
-    let port = match asked {
-        None if recipe.ready == Ready::Announced => 0,
-        _ => free_port(Ipv4Addr::LOCALHOST, asked.unwrap_or(0))?,
-    };
-    Ok((Ipv4Addr::LOCALHOST, port))
-}
-
 /// Returns 128 random bits as hexadecimal digits.
 fn random_password() -> Result<String, SutError> {
     let mut bits = [0; 16];
     rustix::rand::getrandom(&mut bits[..], rustix::rand::GetRandomFlags::empty())
         .map_err(|errno| SutError::Random(errno.into()))?;
     Ok(bits.iter().map(|byte| format!("{byte:02x}")).collect())
-}
-
-/// Returns a different free port for each name.
-fn free_ports(names: &[String]) -> Result<BTreeMap<String, u16>, SutError> {
-    let address = Ipv4Addr::LOCALHOST;
-    let failed = |source| SutError::PortTaken { address, port: 0, source };
-    // All are bound at once, or the same port could be found twice.
-    let listeners = names.iter().map(|_| TcpListener::bind((address, 0))).collect::<Result<Vec<_>, _>>();
-    let ports = listeners.map_err(failed)?.iter().map(|one| Ok(one.local_addr()?.port())).collect::<Vec<_>>();
-    names.iter().zip(ports).map(|(name, port)| Ok((name.clone(), port.map_err(failed)?))).collect()
-}
-
-fn free_port(address: Ipv4Addr, port: u16) -> Result<u16, SutError> {
-    let free = TcpListener::bind((address, port)).and_then(|listener| listener.local_addr());
-    free.map(|free| free.port()).map_err(|source| SutError::PortTaken { address, port, source })
 }

@@ -8,6 +8,7 @@ use super::account::Account;
 use super::buffer_sizes::BufferSizes;
 use super::choice::Choice;
 use super::web::WebValues;
+use crate::recipe::Recipe;
 use crate::recipe::placeholder::{placeholders, port_placeholder};
 
 /// Accept backlog of a server; the kernel limits it to `net.core.somaxconn`.
@@ -180,6 +181,11 @@ impl Values {
     }
 }
 
+/// Returns the name of the configuration file; empty of a server without one.
+pub(super) fn config_file(recipe: &Recipe) -> String {
+    recipe.config.as_ref().map(|config| config.file.clone()).unwrap_or_default()
+}
+
 /// Returns the number of workers for an allowance: one per CPU of the quota, rounded up.
 pub(super) fn workers_for(cpus: usize, quota: Option<f64>) -> u32 {
     let allowance = quota.unwrap_or(cpus as f64).min(cpus as f64);
@@ -194,7 +200,7 @@ mod tests {
     use super::super::web::Origin;
     use super::*;
     use crate::recipe::placeholder::PLACEHOLDERS;
-    use crate::recipe::{BUILT_IN_ACCELERATORS, BUILT_IN_RECIPES, Recipe};
+    use crate::recipe::{BUILT_IN_ACCELERATORS, BUILT_IN_RECIPES};
 
     fn values() -> Values {
         Values {

@@ -2,12 +2,14 @@
 //!
 //! - `choice`: the part of a selection; `values`: values of placeholders
 //! - `probe`: readiness checks
+//! - `page_programs`: programs that generate pages
 //! - `reverse_proxy`: the accelerator in front of a server; `warm`: filling its cache
 //! - `memory_limit`: proof that a memory limit binds
 //! - `running`: all of them as one value
 
 mod choice;
 mod memory_limit;
+mod page_programs;
 mod probe;
 mod reverse_proxy;
 mod running;
@@ -24,8 +26,9 @@ use crate::recipe::{GatewayRecipe, Recipe, WebVariant};
 pub use memory_limit::MemoryLimitProof;
 
 pub(super) use choice::WebChoice;
+pub(super) use page_programs::write_page_programs;
 pub(super) use probe::ProbeError;
-pub(super) use reverse_proxy::ReverseProxy;
+pub(super) use reverse_proxy::{ReverseProxy, ReverseProxySetup};
 pub(super) use running::RunningWeb;
 pub(super) use values::WebValues;
 
