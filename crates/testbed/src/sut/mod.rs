@@ -2,11 +2,11 @@
 //!
 //! - `choice`: selection from a recipe
 //! - `data_directory`: the data of a server; `golden`: copies of them that are kept between runs; `file_tree`: copying;
-//!   `step`: programs that make them; `warmth`: proof that they are in memory
+//!   `step`: programs that make them; `warmth`: proof that they are in memory; `server_data`: all of it
 //! - `values`, `account`, `buffer_sizes`: values of placeholders
 //! - `work_dir`: the private directory of a run, and cleanup after killed runs
 //! - `certificate`: the certificate of one run
-//! - `programs`, `ports`: programs that are found, ports that are free; `app_programs`: application servers that are
+//! - `programs`, `ports`: the selection with programs that are found; ports that are free; `app_programs`: application servers that are
 //!   brought along; `processes`: processes with their files
 //! - `prepare`: files and programs for a request, ready to start
 //! - `launch`: a process on its CPUs, in its group
@@ -42,6 +42,7 @@ mod ready;
 mod rendered;
 mod resident;
 mod running;
+mod server_data;
 mod step;
 mod values;
 mod warmth;
@@ -118,12 +119,12 @@ pub enum Server {
 
 impl Server {
     /// Returns the recipe of the server.
-    fn into_recipe(self) -> Recipe {
+    fn recipe(&self) -> Recipe {
         match self {
-            Server::Recipe(recipe) => *recipe,
+            Server::Recipe(recipe) => Recipe::clone(recipe),
             Server::BuiltIn { family, status, program, args } => {
-                let recipe = built_in_recipe(family, status, &program, args);
-                if family == Family::Web { web::with_parts_of_built_in(recipe) } else { recipe }
+                let recipe = built_in_recipe(*family, *status, program, args.clone());
+                if *family == Family::Web { web::with_parts_of_built_in(recipe) } else { recipe }
             }
         }
     }

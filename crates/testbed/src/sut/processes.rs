@@ -7,8 +7,6 @@ use super::SutError;
 use super::account::Account;
 use super::certificate::Certificate;
 use super::choice::Choice;
-use super::data_directory::DataDirectory;
-use super::golden::GoldenLookUp;
 use super::launch::{Launch, find_program, version_of};
 use super::managed_process::{ListenAddress, ManagedProcess};
 use super::step::{STEP_MAX, StepProcess};
@@ -23,7 +21,9 @@ use crate::recipe::{
 pub(super) struct ProcessBuilder<'a> {
     pub values: &'a Values,
     pub work_dir: &'a WorkDir,
-    pub cpus: Vec<u32>,
+    pub cpus: &'a [u32],
+    /// Search path for programs, before the usual directories.
+    pub search_path: &'a [PathBuf],
 }
 
 impl ProcessBuilder<'_> {
@@ -41,95 +41,44 @@ impl ProcessBuilder<'_> {
         })
     }
 
-    /// Puts the data of the server into place: from their golden copy, or by the steps of its recipe. Data that are
-    /// restored later are then copied, unless contents are to be loaded into them first.
-    pub(super) fn data(
-        &self,
-        recipe: &Recipe,
-        folder: Option<WorkDir>,
-        golden: Option<(GoldenLookUp, bool)>,
-        search_path: &[PathBuf],
-    ) -> Result<Option<DataDirectory>, SutError> {
-        let run = |times: &[StepTime]| {
-            let mut steps = self.steps(recipe, times, search_path)?;
-            steps.iter_mut().try_for_each(|step| step.run(None, STEP_MAX).map(drop))
-        };
-        let Some(folder) = folder else {
-            run(&[StepTime::Prepared])?;
-            return Ok(None);
-        };
-        let (path, owner) = (self.values.data.clone(), Account::for_start(&recipe.start));
-        let mut data = DataDirectory::create(path, folder, owner.as_ref())?;
-        match golden {
-            Some((GoldenLookUp::Found(copy), _)) => {
-                data.set_golden(copy);
-                data.restore()?;
-                run(&[StepTime::Prepared])?;
-            }
-            Some((GoldenLookUp::Vacant(vacant), true)) => {
-                run(&[StepTime::Made, StepTime::Prepared])?;
-                data.set_vacant(vacant);
-            }
-            Some((GoldenLookUp::Vacant(vacant), false)) => {
-                run(&[StepTime::Made, StepTime::Prepared])?;
-                let copy = vacant.fill(data.path(), &self.values.password)?;
-                data.set_golden(copy);
-            }
-            None => run(&[StepTime::Made, StepTime::Prepared])?,
-        }
-        Ok(Some(data))
+    /// Runs the steps of some times to their end.
+    ///
+    /// # Errors
+    /// The first that fails.
+    pub(super) fn run_steps(&self, recipe: &Recipe, times: &[StepTime]) -> Result<(), SutError> {
+        self.steps(recipe, times)?.iter_mut().try_for_each(|step| step.run(None, STEP_MAX).map(drop))
     }
 
     /// Returns the steps of some times, in the order of the recipe.
-    pub(super) fn steps(
-        &self,
-        recipe: &Recipe,
-        times: &[StepTime],
-        search_path: &[PathBuf],
-    ) -> Result<Vec<StepProcess>, SutError> {
+    pub(super) fn steps(&self, recipe: &Recipe, times: &[StepTime]) -> Result<Vec<StepProcess>, SutError> {
         let steps = recipe.steps.iter().filter(|step| times.contains(&step.when));
-        steps.map(|step| self.step(recipe, &step.run, &step.input, "steps.log", search_path)).collect()
+        steps.map(|step| self.step(recipe, &step.run, &step.input, "steps.log")).collect()
     }
 
-    /// Returns the steps that read the data into memory; none for a server without data.
-    pub(super) fn warm_steps(
-        &self,
-        recipe: &Recipe,
-        search_path: &[PathBuf],
-    ) -> Result<Vec<StepProcess>, SutError> {
-        let own = self.steps(recipe, &[StepTime::Warm], search_path)?;
-        if recipe.data.is_none() || !own.is_empty() {
+    /// Returns the steps that read the data into memory.
+    pub(super) fn warm_steps(&self, recipe: &Recipe) -> Result<Vec<StepProcess>, SutError> {
+        let own = self.steps(recipe, &[StepTime::Warm])?;
+        if !own.is_empty() {
             return Ok(own);
         }
         let StepRecipe { run, input, .. } = StepRecipe::read_all();
-        Ok(vec![self.step(recipe, &run, &input, "steps.log", search_path)?])
+        Ok(vec![self.step(recipe, &run, &input, "steps.log")?])
     }
 
-    pub(super) fn ready_command(
-        &self,
-        recipe: &Recipe,
-        search_path: &[PathBuf],
-    ) -> Result<Option<StepProcess>, SutError> {
+    pub(super) fn ready_command(&self, recipe: &Recipe) -> Result<Option<StepProcess>, SutError> {
         let asked = Some(&recipe.ready_command).filter(|_| recipe.ready == Ready::Command);
-        asked.map(|run| self.step(recipe, run, "", "ready.log", search_path)).transpose()
+        asked.map(|run| self.step(recipe, run, "", "ready.log")).transpose()
     }
 
     /// Returns a program of the recipe that runs to its end.
-    fn step(
-        &self,
-        recipe: &Recipe,
-        run: &[String],
-        input: &str,
-        log: &str,
-        search_path: &[PathBuf],
-    ) -> Result<StepProcess, SutError> {
+    fn step(&self, recipe: &Recipe, run: &[String], input: &str, log: &str) -> Result<StepProcess, SutError> {
         let (program, arguments) = run.split_first().unwrap_or((&recipe.title, &[]));
         let find = ProgramRecipe {
             find: vec![self.values.fill(program)],
             install: recipe.program.install.clone(),
             version: Vec::new(),
         };
-        let program = find_program(&recipe.title, &find, &self.values.plimsoll, search_path)?;
+        let program = find_program(&recipe.title, &find, &self.values.plimsoll, self.search_path)?;
         let start = StartRecipe { program: None, arguments: arguments.to_vec(), ..recipe.start.clone() };
         let launch = self.launch(&program, &start, log);
         let process = ManagedProcess::new(&recipe.title, None, launch, StopRecipe::default());
@@ -178,6 +127,16 @@ impl ProcessBuilder<'_> {
         Ok(process)
     }
 
+    /// Returns the companions of a selection, with their addresses.
+    pub(super) fn companions(
+        &self,
+        choice: &Choice,
+        programs: Vec<PathBuf>,
+    ) -> Result<Vec<(ManagedProcess, ListenAddress)>, SutError> {
+        let with_programs = choice.companions.iter().zip(programs);
+        with_programs.map(|((name, companion), program)| self.companion(name, companion, program)).collect()
+    }
+
     pub(super) fn companion(
         &self,
         name: &str,
@@ -208,7 +167,7 @@ impl ProcessBuilder<'_> {
             account: Account::for_start(start).map(|account| (account, self.values.work_dir.clone())),
             passing_group: self.values.service.gid,
             own_session: start.own_session,
-            cpus: self.cpus.clone(),
+            cpus: self.cpus.to_vec(),
             output_log: self.values.work_dir.join(log),
             announces: false,
             inherited_socket: None,

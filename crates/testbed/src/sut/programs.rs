@@ -1,13 +1,45 @@
-//! The programs of a start, found before anything is made.
+//! The selection from a recipe with the programs that it needs, found before anything is made.
 
 use std::path::{Path, PathBuf};
 
-use super::SutError;
-use super::account::Account;
+use super::account::{Account, takes_other_rights};
 use super::choice::Choice;
 use super::launch::{check_installed, find_program};
-use super::web::WebLookUp;
+use super::web::{ReverseProxySetup, WebLookUp};
+use super::{SutError, SutRequest};
 use crate::recipe::Recipe;
+
+/// The selection for a start: what is taken from the recipe of the server, and its programs.
+pub(super) struct Selection {
+    pub recipe: Recipe,
+    pub choice: Choice,
+    pub programs: Programs,
+    /// The accelerator in front of the server.
+    pub proxy: Option<ReverseProxySetup>,
+}
+
+impl Selection {
+    /// Selects what is requested.
+    ///
+    /// # Errors
+    /// The recipe does not have it, or a program is not installed.
+    pub(super) fn make(request: &SutRequest) -> Result<Selection, SutError> {
+        let SutRequest { web, program, search_path, .. } = request;
+        let recipe = request.server.recipe();
+        let proxy = web.find_proxy(request.variant.as_deref(), program, search_path)?;
+        // Traffic between an accelerator and its server stays on this machine.
+        let variant = request.variant.as_deref().filter(|_| proxy.is_none());
+        let choice = web.add_to(Choice::make(&recipe, request.profile.as_deref(), variant)?, &recipe)?;
+        let programs = Programs::find(&recipe, &choice, program, search_path)?;
+        Ok(Selection { recipe, choice, programs, proxy })
+    }
+
+    /// Returns whether a program gives up root's rights, or is started without them.
+    pub(super) fn takes_other_rights(&self) -> bool {
+        takes_other_rights(&self.recipe, &self.choice)
+            || self.proxy.as_ref().is_some_and(ReverseProxySetup::takes_other_rights)
+    }
+}
 
 /// The programs of the server and its companions.
 pub(super) struct Programs {
@@ -16,6 +48,10 @@ pub(super) struct Programs {
 }
 
 impl Programs {
+    /// Finds them.
+    ///
+    /// # Errors
+    /// The first that is not installed, or an account that this user cannot use.
     pub(super) fn find(
         recipe: &Recipe,
         choice: &Choice,
@@ -55,16 +91,9 @@ impl SutLookUp<'_> {
     /// # Errors
     /// The first missing item.
     pub fn check(&self) -> Result<(), SutError> {
-        let variant = match self.web.accelerator {
-            Some(recipe) => {
-                Choice::make(recipe, None, self.variant)?;
-                find_program(&recipe.title, &recipe.program, self.program, self.search_path)?;
-                None
-            }
-            None => self.variant,
-        };
+        let variant = self.web.check(self.variant, self.program, self.search_path)?;
         let Some(recipe) = self.server else { return Ok(()) };
-        let choice = Choice::make(recipe, self.profile, variant)?.with_web(recipe, self.web.gateway)?;
+        let choice = self.web.add_to(Choice::make(recipe, self.profile, variant)?, recipe)?;
         Programs::find(recipe, &choice, self.program, self.search_path).map(drop)
     }
 }

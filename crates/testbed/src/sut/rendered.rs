@@ -86,7 +86,7 @@ fn render(recipe: &Recipe, choice: &Choice, origin: Option<Origin>) -> Vec<Strin
     let base = tempfile::tempdir().unwrap();
     let work_dir = WorkDir::create(base.path()).unwrap();
     let values = values(recipe, work_dir.path(), origin).with_parts_of(choice);
-    let builder = ProcessBuilder { values: &values, work_dir: &work_dir, cpus: Vec::new() };
+    let builder = ProcessBuilder { values: &values, work_dir: &work_dir, cpus: &[], search_path: &[] };
     builder.make_directories(recipe).unwrap();
     let program = || PathBuf::from("/program");
     let server = builder.server(recipe, choice, program(), None).unwrap();

@@ -14,15 +14,15 @@ use units::{Clock, Nanos, RealClock};
 use super::buffer_sizes::DataContents;
 use super::certificate::Certificate;
 use super::choice::Choice;
-use super::data_directory::DataDirectory;
 use super::managed_process::{ListenAddress, ManagedProcess, PAUSE};
 use super::meter::Meter;
 use super::prepare::Prepared;
 use super::ready::{self, NotReady};
 use super::resident::resident_bytes;
+use super::server_data::ServerData;
 use super::step::{STEP_MAX, StepProcess};
 use super::values::Values;
-use super::warmth::{WarmthProof, warm_until_proven};
+use super::warmth::WarmthProof;
 use super::web::{ReverseProxy, RunningWeb};
 use super::work_dir::WorkDir;
 use super::{SutDied, SutError, SutRequest, facts};
@@ -49,8 +49,6 @@ pub struct RunningSut {
     companions_ready: bool,
     /// Programs that run after each start.
     started: Vec<StepProcess>,
-    /// Programs that read the data into memory.
-    warm: Vec<StepProcess>,
     ready_command: Option<StepProcess>,
     /// The length of the server's output before this start.
     log_from: u64,
@@ -61,7 +59,7 @@ pub struct RunningSut {
     pub(super) server: ManagedProcess,
     pub(super) companions: Vec<(ManagedProcess, ListenAddress)>,
     pub(super) group: Result<ControlGroup, ControlGroupError>,
-    data: Option<DataDirectory>,
+    data: Option<ServerData>,
     work_dir: WorkDir,
 }
 
@@ -87,8 +85,7 @@ impl RunningSut {
     /// # Errors
     /// As for [`RunningSut::start`].
     pub fn start_with(request: SutRequest, contents: Option<&DataContents>) -> Result<RunningSut, SutError> {
-        let asked = request.limits.clone();
-        let prepared = Prepared::make(request, contents)?;
+        let prepared = Prepared::make(&request, contents)?;
         let Prepared {
             recipe,
             choice,
@@ -96,28 +93,26 @@ impl RunningSut {
             certificate,
             web,
             server,
-            data,
-            started,
-            warm,
-            ready_command,
             companions,
+            started,
+            ready_command,
+            data,
             work_dir,
         } = prepared;
-        let group = ControlGroup::create(&asked);
+        let group = ControlGroup::create(&request.limits);
         let mut sut = RunningSut {
             meter: Meter::new(group.as_ref().ok()),
             address: SocketAddr::from((values.address, values.port)),
             announcement: None,
             companions_ready: false,
             started,
-            warm,
             ready_command,
             log_from: 0,
             is_resting: false,
             recipe,
             choice,
             values,
-            asked,
+            asked: request.limits,
             certificate,
             web,
             server,
@@ -279,17 +274,11 @@ impl RunningSut {
     /// # Errors
     /// A step fails.
     pub fn warm_data(&mut self, stop: &AtomicBool) -> Result<Option<WarmthProof>, SutError> {
-        let Some(data) = &self.data else { return Ok(None) };
-        let data_bytes = data.bytes();
-        let mut steps = std::mem::take(&mut self.warm);
-        let read = || self.read_from_disk();
+        // They are taken out while the accounts of all processes are read.
+        let Some(mut data) = self.data.take() else { return Ok(None) };
         let group = self.group.as_ref().ok();
-        let pass = || {
-            let reads: Result<Vec<_>, _> = steps.iter_mut().map(|step| step.run(group, STEP_MAX)).collect();
-            Ok(reads?.into_iter().sum())
-        };
-        let proof = warm_until_proven(data_bytes, read, pass, || stop.load(Ordering::Relaxed));
-        self.warm = steps;
+        let proof = data.warm(group, || self.read_from_disk(), || stop.load(Ordering::Relaxed));
+        self.data = Some(data);
         self.check_alive()?;
         proof.map(Some)
     }
@@ -333,7 +322,7 @@ impl RunningSut {
 
     /// Returns whether the contents of its data are still to be loaded.
     pub fn lacks_contents(&self) -> bool {
-        self.data.as_ref().is_some_and(DataDirectory::lacks_contents)
+        self.data.as_ref().is_some_and(ServerData::lacks_contents)
     }
 
     /// Stops the server, makes the golden copy of its data with the contents that have been loaded, and starts it
@@ -353,7 +342,7 @@ impl RunningSut {
 
     /// Returns whether the data come from a copy that an earlier run kept; `None` if they have no copy.
     pub fn has_kept_data(&self) -> Option<bool> {
-        Some(self.data.as_ref()?.golden()?.is_kept)
+        self.data.as_ref()?.are_kept()
     }
 
     /// Returns the server's self-signed certificate (X.509, DER), so that a client can trust it and no other;

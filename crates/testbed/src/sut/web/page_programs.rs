@@ -2,18 +2,25 @@
 
 use std::os::unix::fs::symlink;
 
-use model::GatewayKind;
+use model::{Gateway, GatewayKind};
 
+use crate::recipe::Recipe;
 use crate::sut::SutError;
+use crate::sut::choice::Choice;
 use crate::sut::values::Values;
 use crate::sut::work_dir::WorkDir;
 
-/// Writes the programs that a gateway runs.
+/// Writes the programs that the gateway of a server runs, if it has one.
+///
+/// # Errors
+/// A file cannot be written.
 pub(in crate::sut) fn write_page_programs(
-    kind: GatewayKind,
+    _: &Recipe,
+    choice: &Choice,
     values: &Values,
     work_dir: &WorkDir,
 ) -> Result<(), SutError> {
+    let Some(Gateway { kind, .. }) = choice.web.asked() else { return Ok(()) };
     let write = |name: &str, text: &str| work_dir.write(&values.programs_dir().join(name), text);
     work_dir.make_directory(&values.programs_dir())?;
     match kind {

@@ -3,8 +3,8 @@
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 
+use super::request::{Acceleration, Origin};
 use super::values::WebValues;
-use super::{Acceleration, Origin};
 use crate::recipe::{Recipe, WebVariant};
 use crate::sut::SutError;
 use crate::sut::account::takes_other_rights;
@@ -57,7 +57,7 @@ pub(in crate::sut) struct ReverseProxySetup {
 }
 
 impl ReverseProxySetup {
-    pub(in crate::sut) fn look_up(
+    pub(super) fn look_up(
         Acceleration { recipe, cache_bytes }: Acceleration,
         variant: Option<&str>,
         plimsoll: &Path,
@@ -79,7 +79,7 @@ impl ReverseProxySetup {
         server: &Values,
         port: Option<u16>,
         work_dir: &WorkDir,
-        cpus: Vec<u32>,
+        cpus: &[u32],
     ) -> Result<(ReverseProxy, Option<Certificate>), SutError> {
         let origin = SocketAddr::from((server.address, server.port));
         let values = Values {
@@ -98,7 +98,7 @@ impl ReverseProxySetup {
         };
         let values = values.with_parts_of(&self.choice);
         work_dir.make_directory(&values.work_dir)?;
-        let maker = ProcessBuilder { values: &values, work_dir, cpus };
+        let maker = ProcessBuilder { values: &values, work_dir, cpus, search_path: &[] };
         maker.make_directories(&self.recipe)?;
         let certificate = maker.certificate(&self.recipe, &self.choice)?;
         let version = version_of(&self.program, &self.recipe.program);

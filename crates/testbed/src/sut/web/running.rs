@@ -7,6 +7,7 @@ use model::FileSet;
 
 use super::memory_limit::{MemoryLimitProof, prove};
 use super::probe::{ProbeError, connect_tls, probe};
+use super::request::WebParts;
 use super::reverse_proxy::ReverseProxy;
 use super::warm::{NotServed, fetch_all};
 use crate::page_cache::evict;
@@ -33,15 +34,14 @@ pub(in crate::sut) struct RunningWeb {
 }
 
 impl RunningWeb {
-    /// Returns the parts of a server of these files that has just been prepared.
+    /// Returns the parts of a server that has been prepared as asked for.
     pub(in crate::sut) fn new(
-        files: Option<&FileSet>,
-        generates_pages: bool,
+        asked: &WebParts,
         populated: Option<Populated>,
         proxy: Option<ReverseProxy>,
     ) -> RunningWeb {
-        let smallest = || files.map_or_else(|| "/".to_owned(), smallest_file);
-        let probe_path = if generates_pages { PAGE_PROBE.to_owned() } else { smallest() };
+        let smallest = || asked.files.map_or_else(|| "/".to_owned(), smallest_file);
+        let probe_path = if asked.gateway.is_some() { PAGE_PROBE.to_owned() } else { smallest() };
         RunningWeb { populated, proxy, memory_limit_proof: None, probe_path }
     }
 

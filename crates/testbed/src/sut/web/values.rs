@@ -2,8 +2,8 @@
 
 use std::path::PathBuf;
 
-use super::Origin;
 use super::choice::WebChoice;
+use super::request::Origin;
 use crate::sut::values::Values;
 
 /// The values of placeholders that only web servers have, and programs around them.
