@@ -70,9 +70,10 @@ pub use operation::{CODES_MAX, Kinded, MeasuredValues, Outcome, Reply, SLOTS_MAX
 pub use overrides::{DEFAULT_SEED, Overrides};
 pub use partition::{Assignment, partition};
 pub use phase::{Phase, Phases};
+pub use plan::web::{AcceleratorPlan, Gateway, GatewayKind, WebSut};
 pub use plan::{
-    AcceleratorPlan, BenchmarkId, CertificateCheck, CpuQuota, Gateway, GatewayKind, LimitInForce,
-    Modification, PLAN_FORMAT, Plan, Refinement, Rules, Search, ServerLimit, SutPlan, WebSut,
+    BenchmarkId, CertificateCheck, CpuQuota, LimitInForce, Modification, PLAN_FORMAT, Plan, Refinement,
+    Rules, Search, ServerLimit, SutPlan,
 };
 pub use price_list::{
     Discount, Maintenance, PRICE_LIST_FORMAT, Price, PriceItem, PriceKind, PriceList, Term, TermUnit,

@@ -3,7 +3,7 @@
 //! - `sut`: the part about the system under test; `web`: the parts of web servers in it
 
 mod sut;
-mod web;
+pub(crate) mod web;
 
 use std::net::IpAddr;
 use std::num::NonZeroU16;
@@ -16,7 +16,6 @@ use crate::{
 };
 
 pub use sut::{CertificateCheck, CpuQuota, LimitInForce, ServerLimit, SutPlan};
-pub use web::{AcceleratorPlan, Gateway, GatewayKind, WebSut};
 
 /// The version of the stored form of [`Plan`].
 pub const PLAN_FORMAT: u32 = 4;

@@ -12,7 +12,7 @@ use crate::recipe::Recipe;
 ///
 /// # Errors
 /// A file cannot be written.
-pub(super) fn write_app_servers(
+pub(super) fn write_programs(
     recipe: &Recipe,
     _: &Choice,
     values: &Values,

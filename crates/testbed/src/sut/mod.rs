@@ -46,7 +46,7 @@ mod server_data;
 mod step;
 mod values;
 mod warmth;
-mod web;
+pub(crate) mod web;
 mod work_dir;
 
 use std::io;
@@ -63,11 +63,10 @@ use crate::populate::PopulateError;
 use crate::recipe::{ProgramRecipe, Ready, Recipe, Reset, StartRecipe, StatusRecipe, StopRecipe};
 
 pub use buffer_sizes::DataContents;
-pub use listing::{GatewayListing, Installed, Missing, SutListing, accelerators, suts, suts_of};
+pub use listing::{Installed, Missing, SutListing, suts, suts_of};
 pub use programs::SutLookUp;
 pub use running::RunningSut;
 pub use warmth::WarmthProof;
-pub use web::{Acceleration, MemoryLimitProof, Origin, WebLookUp, WebParts};
 pub use work_dir::{WorkDir, clean_stale};
 
 /// A request to start a system under test, with its limits.
@@ -92,7 +91,7 @@ pub struct SutRequest<'a> {
     /// are without one.
     pub variant: Option<String>,
     /// The parts of a web server.
-    pub web: WebParts<'a>,
+    pub web: web::WebParts<'a>,
     /// The path of Plimsoll itself, which some gateways run.
     pub program: PathBuf,
 }

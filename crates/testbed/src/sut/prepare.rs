@@ -7,7 +7,6 @@ use observe::{available_cpus, open_files_max, user_name};
 use rustix::process::geteuid;
 
 use super::account::Account;
-use super::app_programs::write_app_servers;
 use super::buffer_sizes::{BufferSizes, DataContents, machine_memory};
 use super::certificate::Certificate;
 use super::choice::Choice;
@@ -19,9 +18,9 @@ use super::programs::Selection;
 use super::server_data::{GoldenPlace, ServerData};
 use super::step::StepProcess;
 use super::values::{Values, config_file, workers_for};
-use super::web::{RunningWeb, write_page_programs};
+use super::web::RunningWeb;
 use super::work_dir::{WorkDir, clean_stale};
-use super::{SutError, SutRequest};
+use super::{SutError, SutRequest, app_programs, web};
 use crate::private_folder::let_group_through;
 use crate::recipe::{Recipe, StepTime};
 
@@ -29,7 +28,7 @@ use crate::recipe::{Recipe, StepTime};
 type WriteServerPrograms = fn(&Recipe, &Choice, &Values, &WorkDir) -> Result<(), SutError>;
 
 /// The families whose servers run programs that Plimsoll brings along.
-const SERVER_PROGRAMS: [WriteServerPrograms; 2] = [write_page_programs, write_app_servers];
+const SERVER_PROGRAMS: [WriteServerPrograms; 2] = [web::write_programs, app_programs::write_programs];
 
 /// A system under test that has not been started.
 pub(super) struct Prepared {

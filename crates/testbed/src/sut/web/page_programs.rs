@@ -14,7 +14,7 @@ use crate::sut::work_dir::WorkDir;
 ///
 /// # Errors
 /// A file cannot be written.
-pub(in crate::sut) fn write_page_programs(
+pub(in crate::sut) fn write_programs(
     _: &Recipe,
     choice: &Choice,
     values: &Values,
