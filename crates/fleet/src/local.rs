@@ -305,7 +305,7 @@ fn start_server(
         search_path: request.search_path.clone(),
         profile: plan.sut.profile.clone(),
         variant: (profile.variant)(&plan.workload).map(str::to_owned),
-        web: family::web::parts(request.server.acceleration(), &plan.sut, &files, root),
+        web: family::web::parts(request.server.acceleration(), &plan.sut, files, root),
         program: request.executable.clone(),
     };
     let contents = (profile.contents)(&plan.workload);

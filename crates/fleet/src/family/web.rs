@@ -255,12 +255,12 @@ pub(crate) fn server_name(sut: &SutPlan) -> String {
 }
 
 /// Returns the parts of a server that the run starts, with its files, which may be on disk already.
-pub(crate) fn parts<'a>(
+pub(crate) fn parts(
     acceleration: Option<&Acceleration>,
     sut: &SutPlan,
-    files: &'a FileSet,
+    files: FileSet,
     root: Option<Populated>,
-) -> WebParts<'a> {
+) -> WebParts {
     let accelerator = acceleration.cloned();
     WebParts { files: Some(files), root, gateway: sut.gateway(), accelerator, origin: None }
 }

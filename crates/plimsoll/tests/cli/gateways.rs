@@ -32,7 +32,7 @@ fn check(name: &str) {
             profile: None,
             variant: None,
             web: WebParts {
-                files: Some(&files),
+                files: Some(files.clone()),
                 gateway: Some(Gateway { kind, workers: 2 }),
                 ..WebParts::default()
             },

@@ -71,7 +71,7 @@ pub use work_dir::{WorkDir, clean_stale};
 
 /// A request to start a system under test, with its limits.
 #[derive(Debug)]
-pub struct SutRequest<'a> {
+pub struct SutRequest {
     /// The server.
     pub server: Server,
     /// Parent directory for the run's own directory, which holds the server's files: a
@@ -91,7 +91,7 @@ pub struct SutRequest<'a> {
     /// are without one.
     pub variant: Option<String>,
     /// The parts of a web server.
-    pub web: web::WebParts<'a>,
+    pub web: web::WebParts,
     /// The path of Plimsoll itself, which some gateways run.
     pub program: PathBuf,
 }

@@ -115,13 +115,13 @@ impl Fixture {
     }
 }
 
-fn request<'a>(
+fn request(
     plimsoll: &Path,
     folder: &Path,
     cpu: &str,
-    files: &'a FileSet,
+    files: &FileSet,
     recipe: Box<Recipe>,
-) -> Result<SutRequest<'a>> {
+) -> Result<SutRequest> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     Ok(SutRequest {
         server: Server::Recipe(recipe),
@@ -132,7 +132,7 @@ fn request<'a>(
         search_path: std::env::split_paths(&path).collect(),
         profile: None,
         variant: None,
-        web: WebParts { files: Some(files), ..WebParts::default() },
+        web: WebParts { files: Some(files.clone()), ..WebParts::default() },
         program: plimsoll.to_owned(),
     })
 }

@@ -15,9 +15,9 @@ use crate::sut::launch::find_program;
 
 /// The parts of a web server that is to be started; none by default.
 #[derive(Debug, Clone, Default)]
-pub struct WebParts<'a> {
+pub struct WebParts {
     /// The file set of the server; one of its files is requested to check readiness.
-    pub files: Option<&'a FileSet>,
+    pub files: Option<FileSet>,
     /// The file set already on disk, which is kept afterwards; created in the run's own directory if `None`.
     pub root: Option<Populated>,
     /// The gateway to the programs that generate pages.
@@ -28,7 +28,7 @@ pub struct WebParts<'a> {
     pub origin: Option<Origin>,
 }
 
-impl WebParts<'_> {
+impl WebParts {
     /// Finds the accelerator; `None` if none is asked for.
     ///
     /// # Errors
@@ -79,7 +79,7 @@ impl WebParts<'_> {
         let none = FileSet::default();
         match &self.root {
             Some(populated) => Ok(Some(populated.clone())),
-            None => Ok(Some(populate(root, self.files.unwrap_or(&none), |_| {})?)),
+            None => Ok(Some(populate(root, self.files.as_ref().unwrap_or(&none), |_| {})?)),
         }
     }
 }

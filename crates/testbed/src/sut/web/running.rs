@@ -40,7 +40,7 @@ impl RunningWeb {
         populated: Option<Populated>,
         proxy: Option<ReverseProxy>,
     ) -> RunningWeb {
-        let smallest = || asked.files.map_or_else(|| "/".to_owned(), smallest_file);
+        let smallest = || asked.files.as_ref().map_or_else(|| "/".to_owned(), smallest_file);
         let probe_path = if asked.gateway.is_some() { PAGE_PROBE.to_owned() } else { smallest() };
         RunningWeb { populated, proxy, memory_limit_proof: None, probe_path }
     }
