@@ -157,7 +157,8 @@ pub(super) static PROFILE: FamilyProfile = FamilyProfile {
     order: &StepOrder::STATEFUL,
     ready_max: READY_MAX,
     checked_things: "transactions",
-    serves_files: false,
+    files: None,
+    built_in_restores: false,
     variant: |workload| workload_of(workload).ok().and_then(|app| variant(app.protocol)),
     started: Some(|sut, _| ResolvedTarget::of(AppTarget::of_address(sut.addr(), sut.app_protocol()))),
     disk_use: |plan, directory| {

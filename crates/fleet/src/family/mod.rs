@@ -37,7 +37,7 @@ pub use database_url::{DatabaseUrlError, UrlEncryption};
 pub use echo::EchoServer;
 pub(crate) use embedded::EmbeddedTarget;
 pub use order_entry::OrderDatabase;
-pub(crate) use profile::profile;
+pub(crate) use profile::{ServerStart, profile};
 pub use room::room_in_flight;
 pub(crate) use target::ResolvedTarget;
 pub(crate) use web::WebTarget;
@@ -56,6 +56,9 @@ use crate::wait::{self, first_that_answers};
 
 /// Interval at which a wait for a response checks whether it is interrupted.
 const STOP_STEP: Duration = Duration::from_millis(100);
+
+/// The way to choose an address of a server that is only named.
+const ADDRESS_FOR_NAME: &str = "an address instead of the name chooses one";
 
 /// A server that was there already, as the user names it.
 #[derive(Debug, Clone)]
@@ -88,6 +91,19 @@ impl ExternalServer {
             }
             #[cfg(feature = "echo")]
             ExternalServer::Echo(server) => (&server.host, server.port),
+        }
+    }
+
+    /// Returns how the user can choose one of the server's addresses.
+    pub(crate) fn address_choice(&self) -> &'static str {
+        match self {
+            ExternalServer::Web(..) => "`--resolve HOST:PORT:ADDRESS` chooses one",
+            ExternalServer::App(_)
+            | ExternalServer::OrderEntry(_)
+            | ExternalServer::Database(_)
+            | ExternalServer::Sql(_) => ADDRESS_FOR_NAME,
+            #[cfg(feature = "echo")]
+            ExternalServer::Echo(_) => ADDRESS_FOR_NAME,
         }
     }
 

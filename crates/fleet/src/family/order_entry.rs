@@ -175,7 +175,8 @@ pub(super) static PROFILE: FamilyProfile = FamilyProfile {
     order: &StepOrder::STATEFUL,
     ready_max: Duration::from_secs(600),
     checked_things: "transactions",
-    serves_files: false,
+    files: None,
+    built_in_restores: true,
     variant: |workload| workload_of(workload).is_ok_and(|orders| orders.is_encrypted).then_some("tls"),
     started: Some(|sut, _| match sut.database() {
         Some(product) => ResolvedTarget::of(DatabaseTarget::of_sut(sut, product)),

@@ -35,6 +35,14 @@ impl SutPlan {
     pub fn accelerator(&self) -> Option<&AcceleratorPlan> {
         self.web.as_ref().and_then(|web| web.accelerator.as_ref())
     }
+
+    /// Returns the name with that of the accelerator in front of the server: `nginx behind varnish`.
+    pub fn full_name(&self) -> String {
+        match self.accelerator() {
+            Some(accelerator) => format!("{} behind {}", self.name, accelerator.name),
+            None => self.name.clone(),
+        }
+    }
 }
 
 impl Plan {
