@@ -8,7 +8,9 @@ use engine::OpenedSessions;
 
 use model::{CheckMoment, ConsistencyCheck, LimitInForce, LoadPoint, Machine, Plan, Secrets, ServerLimit};
 use observe::disk_of;
-use testbed::{DiskLimits, ResourceLimits, RunningSut, Server, SutRequest, WebParts, clean_stale};
+use testbed::{
+    Acceleration, DiskLimits, ResourceLimits, RunningSut, Server, SutRequest, WebParts, clean_stale,
+};
 use units::{Clock, Nanos, RealClock};
 
 use crate::addresses;
@@ -73,20 +75,22 @@ impl<S> LocalLab<S> {
     ) -> Result<LocalLab<S>, FleetError> {
         let clock = RealClock::start();
         check_disk(request)?;
-        let sut = start_server(request, observer, stop)?;
-        sut.as_ref().map_or(Ok(()), RunningSut::require_limits)?;
+        let secrets = request.secrets.clone();
+        let (sut, target) = match &request.server {
+            ServerChoice::Start(server, acceleration) => {
+                let sut = start_server(request, server, acceleration.as_ref(), observer, stop)?;
+                sut.require_limits()?;
+                let target = ResolvedTarget::of_sut(&sut, request.plan.workload.family(), secrets)?;
+                (Some(sut), target)
+            }
+            ServerChoice::External(server) => (None, ResolvedTarget::resolve(server, secrets, clock, stop)?),
+            ServerChoice::Embedded(directory) => {
+                let database = EmbeddedTarget::start(&request.plan, directory, observer, stop)?;
+                (None, ResolvedTarget::of(database))
+            }
+        };
         let limits: Vec<LimitInForce> =
             unenforced_quota(request, sut.as_ref(), observer).into_iter().collect();
-        let secrets = request.secrets.clone();
-        let target = match (&sut, &request.server) {
-            (Some(sut), _) => ResolvedTarget::of_sut(sut, request.plan.workload.family(), secrets)?,
-            (None, ServerChoice::External(server)) => ResolvedTarget::resolve(server, secrets, clock, stop)?,
-            (None, ServerChoice::Embedded(directory)) => {
-                let database = EmbeddedTarget::start(&request.plan, directory, observer, stop)?;
-                ResolvedTarget::of(database)
-            }
-            (None, ServerChoice::Start(..)) => unreachable!("a server to be started was started"),
-        };
         let mut plan = fitted(&request.plan, sut.as_ref(), &target)?;
         let disk_use =
             sut.as_ref().and_then(|_| (profile(plan.workload.family()).disk_use)(&plan, &request.data_dir));
@@ -273,17 +277,17 @@ fn check_disk(request: &RunRequest<'_>) -> Result<(), FleetError> {
 
 fn start_server(
     request: &RunRequest<'_>,
+    server: &Server,
+    acceleration: Option<&Acceleration>,
     observer: &mut dyn Observer,
     stop: &AtomicBool,
-) -> Result<Option<RunningSut>, FleetError> {
-    let ServerChoice::Start(server, _) = &request.server else { return Ok(None) };
+) -> Result<RunningSut, FleetError> {
     let profile = profile(request.plan.workload.family());
     (profile.check_room)(&request.plan, &request.data_dir)?;
     for path in clean_stale(&request.work_dir) {
         observer.event(Event::Warning(format!("removed leftovers of a killed run: `{}`", path.display())));
     }
     let plan = &request.plan;
-    let acceleration = request.server.acceleration();
     let start = ServerStart { plan, server, acceleration, files_dir: &request.files_dir };
     let web = match profile.files {
         Some(files) => (files.lay_out)(&start, observer, stop)?,
@@ -313,7 +317,7 @@ fn start_server(
         observer.event(Event::Preparing("making the golden copy of the data"));
         sut.keep_contents()?;
     }
-    Ok(Some(sut))
+    Ok(sut)
 }
 
 /// Returns whether the data of each load point are restored from a golden copy that this run has made or found.
