@@ -20,6 +20,7 @@ mod sql;
 mod target;
 pub(crate) mod web;
 
+use std::error::Error;
 use std::net::{IpAddr, SocketAddr};
 use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -138,11 +139,27 @@ pub fn variant(workload: &Workload) -> Option<&'static str> {
     (profile(workload.family()).variant)(workload)
 }
 
+/// A text that is no target of a family, with the form that is expected.
+#[derive(Debug, thiserror::Error)]
+pub enum TargetTextError {
+    /// It has another form.
+    #[error("{0}")]
+    Form(&'static str),
+    /// Host or port cannot be read.
+    #[error("{expected}; {error}")]
+    Place {
+        /// The form.
+        expected: &'static str,
+        /// What is wrong with the place.
+        error: Box<dyn Error + Send + Sync>,
+    },
+}
+
 /// Reads what follows the scheme of a target: a host, perhaps with a port, and no path. `expected` begins the error.
-fn host_and_port(text: &str, expected: &str) -> Result<(String, Option<u16>), String> {
+fn host_and_port(text: &str, expected: &'static str) -> Result<(String, Option<u16>), TargetTextError> {
     languages::host_and_port(text).map_err(|error| match error {
-        Some(error) => format!("{expected}; {error}"),
-        None => expected.to_owned(),
+        Some(error) => TargetTextError::Place { expected, error: error.into() },
+        None => TargetTextError::Form(expected),
     })
 }
 
