@@ -23,7 +23,7 @@ use languages::nearest;
 pub use configuration::Configuration;
 pub use kind::{SettingChoice, SettingKind, SettingValue};
 
-use crate::{Family, WebProtocol};
+use crate::Family;
 
 /// A setting of the benchmarks of one family.
 #[derive(Debug)]
@@ -56,8 +56,6 @@ pub enum DefinitionKey {
 /// The way to a setting's value: reading it for people, and changing it.
 #[derive(Debug)]
 enum SettingAccess {
-    /// In the protocol of a web workload.
-    WebProtocol { text: fn(&WebProtocol) -> String, apply: fn(&mut WebProtocol, &SettingValue) },
     /// Anywhere in a configuration; `text` is `None` of another family's.
     Whole { text: fn(&Configuration) -> Option<String>, apply: fn(&mut Configuration, &SettingValue) },
     /// For each of several items, such as the parameters of requests.
@@ -210,7 +208,7 @@ impl Setting {
     pub fn items(&self, configuration: &Configuration) -> Vec<String> {
         match self.access {
             SettingAccess::PerItem { items, .. } => items(configuration),
-            SettingAccess::WebProtocol { .. } | SettingAccess::Whole { .. } => Vec::new(),
+            SettingAccess::Whole { .. } => Vec::new(),
         }
     }
 
@@ -218,9 +216,6 @@ impl Setting {
     /// item, or none if it is of another family.
     pub fn values(&self, configuration: &Configuration) -> Vec<(String, String)> {
         let text = match self.access {
-            SettingAccess::WebProtocol { text, .. } => {
-                configuration.workload.web().map(|web| text(&web.protocol))
-            }
             SettingAccess::Whole { text, .. } => text(configuration),
             SettingAccess::PerItem { items, text, .. } => {
                 let value =
@@ -279,20 +274,8 @@ impl ChosenSetting {
     /// Gives a configuration of the setting's family the value.
     pub(crate) fn apply(&self, configuration: &mut Configuration) {
         match self.setting.access {
-            SettingAccess::WebProtocol { .. } => {
-                if let Some(web) = configuration.workload.web_mut() {
-                    self.apply_to_protocol(&mut web.protocol);
-                }
-            }
             SettingAccess::Whole { apply, .. } => apply(configuration, &self.value),
             SettingAccess::PerItem { apply, .. } => apply(configuration, &self.item, &self.value),
-        }
-    }
-
-    /// Gives a protocol the value, if it is one of a protocol.
-    pub(crate) fn apply_to_protocol(&self, protocol: &mut WebProtocol) {
-        if let SettingAccess::WebProtocol { apply, .. } = self.setting.access {
-            apply(protocol, &self.value);
         }
     }
 }
