@@ -11,7 +11,7 @@
 //! - `prepare`: files and programs for a request, ready to start
 //! - `launch`: a process on its CPUs, in its group
 //! - `managed_process`: a running program
-//! - `ready`: readiness checks
+//! - `ready`: readiness checks; `readiness`: those of a server since its last start
 //! - `meter`: CPU time; `resident`: memory
 //! - `facts`: disclosure; `line_diff`: differences from the default configuration
 //! - `web`: the parts of web servers
@@ -37,6 +37,7 @@ mod ports;
 mod prepare;
 mod processes;
 mod programs;
+mod readiness;
 mod ready;
 #[cfg(test)]
 mod rendered;

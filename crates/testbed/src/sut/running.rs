@@ -2,7 +2,6 @@
 
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::Duration;
 
 use model::{AppProtocol, DatabaseProduct, FactSection, Family, SutUse};
@@ -17,7 +16,8 @@ use super::choice::Choice;
 use super::managed_process::{ListenAddress, ManagedProcess, PAUSE};
 use super::meter::Meter;
 use super::prepare::Prepared;
-use super::ready::{self, NotReady};
+use super::readiness::Readiness;
+use super::ready::NotReady;
 use super::resident::resident_bytes;
 use super::server_data::ServerData;
 use super::step::{STEP_MAX, StepProcess};
@@ -27,7 +27,7 @@ use super::web::{ReverseProxy, RunningWeb};
 use super::work_dir::WorkDir;
 use super::{SutDied, SutError, SutRequest, facts};
 use crate::cgroup::{ControlGroup, ControlGroupError, ResourceLimits, memory_text};
-use crate::recipe::{Ready, Recipe, Reset};
+use crate::recipe::{Recipe, Reset};
 
 /// Time limit for a restart.
 const RESTART_MAX: Duration = Duration::from_secs(30);
@@ -44,14 +44,9 @@ pub struct RunningSut {
     pub(super) asked: ResourceLimits,
     pub(super) meter: Meter,
     pub(super) certificate: Option<Certificate>,
-    address: SocketAddr,
-    announcement: Option<Receiver<SocketAddr>>,
-    companions_ready: bool,
+    readiness: Readiness,
     /// Programs that run after each start.
     started: Vec<StepProcess>,
-    ready_command: Option<StepProcess>,
-    /// The length of the server's output before this start.
-    log_from: u64,
     /// Whether it was stopped until the next reset.
     is_resting: bool,
     // Fields are dropped in this order: the group after its processes, the files last.
@@ -102,12 +97,8 @@ impl RunningSut {
         let group = ControlGroup::create(&request.limits);
         let mut sut = RunningSut {
             meter: Meter::new(group.as_ref().ok()),
-            address: SocketAddr::from((values.address, values.port)),
-            announcement: None,
-            companions_ready: false,
+            readiness: Readiness::new(SocketAddr::from((values.address, values.port)), ready_command),
             started,
-            ready_command,
-            log_from: 0,
             is_resting: false,
             recipe,
             choice,
@@ -128,8 +119,7 @@ impl RunningSut {
     /// Starts the companions, then the server, then the accelerator unless it is running.
     fn start_processes(&mut self) -> Result<(), SutError> {
         let group = self.group.as_ref().ok();
-        self.companions_ready = false;
-        self.log_from = ready::length(&self.server.launch.output_log);
+        self.readiness.begin(&self.server.launch.output_log);
         let companions = self.companions.iter_mut().map(|(process, _)| process);
         let proxy = self.web.proxy.as_mut().map(|proxy| &mut proxy.process);
         let mut leaders = Vec::new();
@@ -140,7 +130,7 @@ impl RunningSut {
             leaders.extend(process.pid());
             self.work_dir.note_leaders(&leaders);
         }
-        self.announcement = self.server.output().map(ready::listen);
+        self.readiness.listen(self.server.output());
         self.meter.follow(leaders);
         Ok(())
     }
@@ -175,49 +165,19 @@ impl RunningSut {
     }
 
     fn attempt(&mut self) -> Result<(), NotReady> {
-        if !self.companions_ready {
-            for (companion, listens) in &self.companions {
-                listens.attempt().map_err(|reason| reason.of(&companion.title))?;
-            }
-            self.companions_ready = true;
-        }
-        self.attempt_server()?;
+        self.readiness.attempt_companions(&self.companions)?;
+        let certificate = self.certificate.as_ref();
+        let probe = |address| self.web.probe(address, self.choice.web_variant(), certificate);
+        self.readiness.attempt_server(&self.recipe, &self.server.launch.output_log, probe)?;
         let Some(proxy) = &self.web.proxy else { return Ok(()) };
-        let probed = self.web.probe(proxy.address(), proxy.variant(), self.certificate.as_ref());
+        let probed = self.web.probe(proxy.address(), proxy.variant(), certificate);
         probed.map_err(|error| NotReady::from(error).of(&proxy.recipe.title))
-    }
-
-    fn attempt_server(&mut self) -> Result<(), NotReady> {
-        match (self.recipe.ready, &self.announcement) {
-            (Ready::HttpGet, _) => {
-                Ok(self.web.probe(self.address, self.choice.web_variant(), self.certificate.as_ref())?)
-            }
-            (Ready::Log, _) => {
-                let text = self.recipe.ready_log.as_deref().unwrap_or_default();
-                ready::logged(&self.server.launch.output_log, self.log_from, text)
-            }
-            (Ready::Command, _) => {
-                let Some(command) = &mut self.ready_command else { return Ok(()) };
-                let ended = command.run(None, ready::ATTEMPT_MAX);
-                ended.map(drop).map_err(|error| NotReady::Command(Box::new(error)))
-            }
-            (Ready::Connect, _) | (Ready::Announced, None) => Ok(ready::connect(self.address).map(drop)?),
-            (Ready::Announced, Some(receiver)) => match receiver.recv_timeout(PAUSE) {
-                Ok(address) => {
-                    self.address = address;
-                    self.announcement = None;
-                    Ok(())
-                }
-                Err(RecvTimeoutError::Timeout) => Err(NotReady::NotAnnounced),
-                Err(RecvTimeoutError::Disconnected) => Err(NotReady::OutputClosed),
-            },
-        }
     }
 
     fn not_ready(&self, waited: Duration, last: &NotReady) -> SutError {
         SutError::NotReady {
             title: self.recipe.title.clone(),
-            address: self.address.to_string(),
+            address: self.readiness.address.to_string(),
             waited,
             last: last.to_string(),
             log: self.managed_processes().map(ManagedProcess::log_end).collect(),
@@ -233,12 +193,12 @@ impl RunningSut {
     /// Returns its address, that of the accelerator if there is one; for a server that announces its address
     /// only after [`RunningSut::wait_ready`].
     pub fn addr(&self) -> SocketAddr {
-        self.web.proxy.as_ref().map_or(self.address, ReverseProxy::address)
+        self.web.proxy.as_ref().map_or(self.readiness.address, ReverseProxy::address)
     }
 
     /// Returns the address of the server itself, which differs behind an accelerator.
     pub(super) fn server_addr(&self) -> SocketAddr {
-        self.address
+        self.readiness.address
     }
 
     /// Returns the password of the user `plimsoll`, for servers whose recipe makes that user.
@@ -411,7 +371,7 @@ impl RunningSut {
             leaders: self.managed_processes().filter_map(ManagedProcess::pid).collect(),
             ports: ports
                 .chain(self.values.ports.values().copied())
-                .chain([self.address.port(), self.addr().port()])
+                .chain([self.readiness.address.port(), self.addr().port()])
                 .collect(),
             status: self.status_source(),
         }
@@ -421,7 +381,7 @@ impl RunningSut {
     fn status_source(&self) -> Option<StatusSource> {
         let status = self.choice.status.as_ref().filter(|_| !self.choice.is_encrypted_web())?;
         let path = status.path.as_deref().unwrap_or_default();
-        let url = PageUrl::parse(&format!("http://{}{path}", self.address));
+        let url = PageUrl::parse(&format!("http://{}{path}", self.readiness.address));
         Some(match status.kind {
             StatusKind::NginxStub => {
                 let per_worker = status.connections_per_worker.as_ref();
@@ -430,8 +390,8 @@ impl RunningSut {
                 StatusSource::NginxStub { url: url.ok()?, connections_max }
             }
             StatusKind::ApacheAuto => StatusSource::ApacheAuto { url: url.ok()? },
-            StatusKind::AppStats => StatusSource::AppStats(self.address.into()),
-            StatusKind::OrderStats => StatusSource::OrderStats(self.address.into()),
+            StatusKind::AppStats => StatusSource::AppStats(self.readiness.address.into()),
+            StatusKind::OrderStats => StatusSource::OrderStats(self.readiness.address.into()),
         })
     }
 

@@ -33,7 +33,7 @@ const SHARED: &[Exception] = &[
     // The listing of a server has that of its gateways.
     ("crates/testbed/src/sut/listing.rs", "gateway"),
     // Recipes say `http-get`, and the page on which a server says how busy it is.
-    ("crates/testbed/src/sut/running.rs", "http"),
+    ("crates/testbed/src/sut/readiness.rs", "http"),
     ("crates/testbed/src/sut/running.rs", "page"),
     // Tests of all recipes.
     ("crates/testbed/src/sut/rendered.rs", "accelerator"),
