@@ -165,7 +165,7 @@ fn software(process: &ManagedProcess) -> [Fact; 3] {
         Err(why) => Fact { state: FactState::NotDisclosed, ..fact(name, &why, source) },
     };
     let version = process.version.clone().ok_or_else(|| "not reported".to_owned());
-    let package = package_of(&process.launch.program);
+    let package = package_of(&process.launch.program).map_err(|why| why.to_string());
     let maps = process.pid().and_then(|pid| read(format!("/proc/{pid}/maps")));
     let loaded = maps.map(|maps| libraries(&maps)).ok_or_else(|| "its process cannot be read".to_owned());
     [
