@@ -2,10 +2,11 @@
 //! refused with a code.
 
 use std::cell::RefCell;
+use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::rc::Rc;
 
-use engine::Driver;
+use engine::{Driver, SessionError};
 use model::{Content, EchoMessage, EchoWorkload, MeasuredValues, Outcome, Reply, echo_measure};
 use rustix::io::Errno;
 use units::{Clock, Nanos, RealClock};
@@ -169,9 +170,9 @@ impl Driver for EchoDriver {
     type Operation = EchoMessage;
 
     /// Connects, so that no message waits for it.
-    async fn open(&mut self) -> Result<(), String> {
+    async fn open(&mut self) -> Result<(), SessionError> {
         let connected = self.connect().await;
-        self.transport = Some(connected.map_err(|error| error.to_string())?);
+        self.transport = Some(connected.map_err(io::Error::from)?);
         Ok(())
     }
 

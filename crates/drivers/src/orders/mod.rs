@@ -34,7 +34,7 @@ mod verify;
 use std::net::{IpAddr, SocketAddr};
 use std::rc::Rc;
 
-use engine::Driver;
+use engine::{Driver, SessionError};
 use model::{MeasuredValues, OrderEntryWorkload, OrderRequest, Outcome, Reply, order_measure};
 use orders::wire::{DataDescription, ExpectedData};
 use orders::{DataScale, TransactionInput};
@@ -239,7 +239,7 @@ impl Driver for OrderDriver {
     type Operation = OrderRequest;
 
     /// Opens the session, so that no transaction waits for it.
-    async fn open(&mut self) -> Result<(), String> {
+    async fn open(&mut self) -> Result<(), SessionError> {
         let opened = OrderSession::open(&self.context, self.terminal).await;
         let (session, _) = opened.map_err(|failure| describe::opening(&failure))?;
         self.session = Some(session);

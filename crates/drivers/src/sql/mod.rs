@@ -14,7 +14,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
-use engine::Driver;
+use engine::{Driver, SessionError};
 use model::{DataTable, DatabaseProduct, Reply, SqlRequest, SqlWorkload};
 use thiserror::Error;
 use units::{Nanos, RealClock};
@@ -130,7 +130,7 @@ impl Driver for SqlDriver {
 
     const OPENS_WHEN_NEEDED: bool = true;
 
-    async fn open(&mut self) -> Result<(), String> {
+    async fn open(&mut self) -> Result<(), SessionError> {
         each!(&mut self.0, driver => driver.open().await)
     }
 
