@@ -1,5 +1,6 @@
 //! Certificates that are accepted from a server that Plimsoll does not start.
 
+use std::fmt::Display;
 use std::path::Path;
 
 use drivers::web::Target;
@@ -62,9 +63,10 @@ fn of_encrypted(arguments: &SutArguments, is_encrypted: bool) -> Result<Trust, F
 }
 
 fn read(path: &Path) -> Result<Authorities, Failure> {
-    let text = std::fs::read(path);
-    let read = text.map_err(|error| error.to_string()).and_then(|text| Authorities::from_pem(&text));
-    read.map_err(|error| Failure::usage(format!("certificate authorities `{}`: {error}", path.display())))
+    let unusable =
+        |why: &dyn Display| Failure::usage(format!("certificate authorities `{}`: {why}", path.display()));
+    let text = std::fs::read(path).map_err(|error| unusable(&error))?;
+    Authorities::from_pem(&text).map_err(|error| unusable(&error))
 }
 
 /// Returns the certificate authorities that this machine trusts; Plimsoll brings no list of its own.

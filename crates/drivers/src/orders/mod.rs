@@ -51,7 +51,7 @@ pub use deferred::{
     delivery_queue,
 };
 pub use embedded::{EmbeddedContext, EmbeddedDatabase, EmbeddedDriver};
-pub use sampler::{SampledAccount, SessionSampler};
+pub use sampler::{SampleError, SampledAccount, SessionSampler};
 pub use sql::control::{DatabaseAccount, DatabaseData, SessionCounts};
 pub use sql::load::{LOADING_ORDER, LoadMethod};
 pub use sql::schema::{ORDER_SCHEMA, contents_of};
