@@ -59,7 +59,8 @@ pub use field::{Field, Privacy};
 pub use generated_text::{GENERATED_MARKUP, GeneratedText};
 pub use headline::Headline;
 pub use limit::{
-    Limit, LimitComparison, LimitError, LimitMetric, LimitUnit, PercentileRank, limits_text, parse_limits,
+    Limit, LimitComparison, LimitError, LimitFault, LimitMetric, LimitUnit, PercentileRank, limits_text,
+    parse_limits,
 };
 pub use load::{Arrivals, Load, LoadPoint, POISSON_LANES};
 pub use make_plan::{Problem, make_plan};
@@ -88,7 +89,7 @@ pub use secret::{PlacedSecret, RequestPart, Secret, SecretSource};
 pub use secrets::{MissingSecret, Secrets};
 pub use setting::{
     ChosenSetting, Configuration, DefinitionKey, Setting, SettingChoice, SettingError, SettingKind,
-    SettingValue,
+    SettingValue, SettingValueError,
 };
 pub use testbed::{Fact, FactSection, FactState, LOAD_MACHINE, RUN_VALUES, Testbed};
 pub use user::{Answer, Mix, Step, User};
@@ -100,11 +101,11 @@ pub use workload::{
     DatabaseMode, DatabaseProduct, EXTRACTED_BYTES_MAX, EXTRACTED_MAX, ExpectedText, ExpectedValue, Extract,
     ExtractSource, FILES_MAX, FileSet, FileSetError, HttpVersion, JsonCheck, OrderDelivery,
     OrderEntryWorkload, OrderMix, OrderPacing, OrderRequest, OrderSql, Page, Parameter, ParameterError,
-    PathPattern, PathPatternError, PathValue, Pick, PickError, REDIRECTS_MAX, Redirects, ReplyBody, Request,
-    RowCount, RowPick, RowsEnd, STREAMS_MAX, Sampler, SessionValue, SetFile, SqlRequest, SqlStatement,
-    SqlTransaction, SqlWorkload, TemplatePiece, Tls, UserPage, ValueSampler, WebProtocol, WebWorkload,
-    Workload, app_measure, compile_regex, file_path_fault, is_json_pointer, order_measure, sql_measure,
-    template_pieces, web_measure,
+    PathPattern, PathPatternError, PathValue, Pick, PickError, REDIRECTS_MAX, Redirects, RegexError,
+    ReplyBody, Request, RowCount, RowPick, RowsEnd, STREAMS_MAX, Sampler, SessionValue, SetFile, SqlRequest,
+    SqlStatement, SqlTransaction, SqlWorkload, TemplatePiece, Tls, UserPage, ValueSampler, WebProtocol,
+    WebWorkload, Workload, app_measure, compile_regex, file_path_fault, is_json_pointer, order_measure,
+    sql_measure, template_pieces, web_measure,
 };
 #[cfg(feature = "echo")]
 pub use workload::{EchoMessage, EchoMessageKind, EchoWorkload, echo_measure};

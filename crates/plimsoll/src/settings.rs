@@ -166,7 +166,7 @@ fn possible(choice: &SettingChoice) -> PossibleValue {
 /// If it has no name, or the distribution is not one.
 pub(crate) fn pick(text: &str) -> Result<(String, String), String> {
     let (name, how) = text.split_once('=').ok_or("expected NAME=HOW, for example `directory=uniform`")?;
-    SettingKind::Distribution.parse(how)?;
+    SettingKind::Distribution.parse(how).map_err(|error| error.to_string())?;
     Ok((name.to_owned(), how.to_owned()))
 }
 

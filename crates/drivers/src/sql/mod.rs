@@ -15,7 +15,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use engine::{Driver, SessionError};
-use model::{DataTable, DatabaseProduct, Reply, SqlRequest, SqlWorkload};
+use model::{DataTable, DatabaseProduct, RegexError, Reply, SqlRequest, SqlWorkload};
 use thiserror::Error;
 use units::{Nanos, RealClock};
 
@@ -52,7 +52,7 @@ pub enum SqlSetupError {
     },
     /// A regular expression of the workload is none.
     #[error("not a regular expression: {0}")]
-    Regex(String),
+    Regex(#[from] RegexError),
 }
 
 /// The state that all sessions of a load thread with one server share.

@@ -21,7 +21,7 @@ use std::fmt;
 use languages::nearest;
 
 pub use configuration::Configuration;
-pub use kind::{SettingChoice, SettingKind, SettingValue};
+pub use kind::{SettingChoice, SettingKind, SettingValue, SettingValueError};
 
 use crate::{Family, WebProtocol};
 
@@ -248,10 +248,10 @@ impl Setting {
     fn choose(&'static self, item: &str, value: &str) -> Result<ChosenSetting, SettingError> {
         match self.kind.parse(value) {
             Ok(value) => Ok(ChosenSetting { setting: self, item: item.to_owned(), value }),
-            Err(hint) => {
+            Err(error) => {
                 let name =
                     if item.is_empty() { self.name.to_owned() } else { format!("{}.{item}", self.name) };
-                Err(SettingError::Value { name, value: value.to_owned(), hint })
+                Err(SettingError::Value { name, value: value.to_owned(), hint: error.to_string() })
             }
         }
     }

@@ -35,9 +35,9 @@ pub use web::{
     BUFFERED_BODY_MAX, BodyEncoding, CLOSE_WAIT_MAX, Connection, Cookies, Count, DATA_BYTES_MAX, DataError,
     DataSet, DataTable, EXTRACTED_BYTES_MAX, EXTRACTED_MAX, Extract, ExtractSource, FILES_MAX, FileSet,
     FileSetError, HttpVersion, JsonCheck, Page, Parameter, ParameterError, PathPattern, PathPatternError,
-    PathValue, Pick, PickError, REDIRECTS_MAX, Redirects, ReplyBody, Request, RowPick, RowsEnd, STREAMS_MAX,
-    Sampler, SessionValue, SetFile, TemplatePiece, Tls, UserPage, ValueSampler, WebProtocol, WebWorkload,
-    compile_regex, file_path_fault, is_json_pointer, template_pieces, web_measure,
+    PathValue, Pick, PickError, REDIRECTS_MAX, Redirects, RegexError, ReplyBody, Request, RowPick, RowsEnd,
+    STREAMS_MAX, Sampler, SessionValue, SetFile, TemplatePiece, Tls, UserPage, ValueSampler, WebProtocol,
+    WebWorkload, compile_regex, file_path_fault, is_json_pointer, template_pieces, web_measure,
 };
 
 pub(crate) use app::RANGE_BYTES_MAX;

@@ -32,7 +32,7 @@ pub use catalog::web_measure;
 pub use data::{DataSet, RowPick, RowsEnd, UserPage};
 pub use data_table::{DATA_BYTES_MAX, DataError, DataTable};
 pub use extract::{
-    BUFFERED_BODY_MAX, EXTRACTED_BYTES_MAX, EXTRACTED_MAX, Extract, ExtractSource, compile_regex,
+    BUFFERED_BODY_MAX, EXTRACTED_BYTES_MAX, EXTRACTED_MAX, Extract, ExtractSource, RegexError, compile_regex,
     is_json_pointer,
 };
 pub use file_set::{FILES_MAX, FileSet, FileSetError, SetFile, file_path_fault};
