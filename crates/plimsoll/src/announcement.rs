@@ -3,7 +3,7 @@
 use model::{Plan, Refinement, SutPlan};
 use units::Bytes;
 
-use crate::candidates::Candidate;
+use crate::candidate::Candidate;
 use crate::plan_lines;
 use crate::planned_run::PlannedRun;
 use crate::preflight;

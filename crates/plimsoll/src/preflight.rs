@@ -9,7 +9,7 @@ use testbed::{SutLookUp, probe_quota};
 use units::Nanos;
 
 use crate::arguments::SutArguments;
-use crate::candidates::{Candidate, ChosenServer};
+use crate::candidate::{Candidate, ChosenServer};
 use crate::exit::{Exit, Failure};
 use crate::paths;
 use crate::planned_run::PlannedRun;

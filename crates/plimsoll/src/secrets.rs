@@ -4,9 +4,8 @@ use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
-use drivers::database::DatabasePassword;
 use languages::{Diagnostic, Diagnostics, foreign_text};
-use model::{PlacedSecret, Request, RequestPart, SecretSource, Secrets, SqlDefinition, WorkloadDefinition};
+use model::{PlacedSecret, Request, RequestPart, SecretSource, Secrets};
 
 use crate::benchmark::{Chosen, DefinitionFile, DefinitionSource};
 use crate::exit::Failure;
@@ -64,23 +63,6 @@ fn without_text(problems: &[Diagnostic]) -> Failure {
         Some(hint) => failure.hint(hint),
         None => failure,
     }
-}
-
-/// Returns the password of a database by the environment variable that the definition names; `None` if it names none.
-///
-/// # Errors
-/// The variable is not set.
-pub(crate) fn database_password(chosen: &Chosen) -> Result<Option<DatabasePassword>, Failure> {
-    let WorkloadDefinition::Sql(SqlDefinition { password: Some(name), .. }) =
-        &chosen.benchmark.definition.workload
-    else {
-        return Ok(None);
-    };
-    let value = paths::variable(name).map_err(|why| {
-        Failure::usage(format!("`workload.password` has no value: the environment variable `{name}` {why}"))
-            .hint(format!("set it for the run: `{name}=… plimsoll run …`"))
-    })?;
-    Ok(Some(DatabasePassword::new(value)))
 }
 
 /// Returns the value of a secret, or the reason why it has none and a hint.

@@ -7,7 +7,7 @@ use disclosure::{CampaignRun, Document, Provenance, Table};
 use languages::foreign_text;
 use model::{Fact, FactState, Testbed};
 
-use crate::candidates::{behind_name, server_name, with_cpus};
+use crate::candidate::{behind_name, server_name, with_cpus};
 use crate::exit::Failure;
 use crate::results::Results;
 use crate::stdout::print;

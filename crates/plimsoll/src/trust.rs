@@ -4,7 +4,6 @@ use std::path::Path;
 
 use drivers::web::Target;
 use drivers::{Authorities, Trust};
-use fleet::ExternalServer;
 use model::CertificateCheck;
 
 use crate::arguments::SutArguments;
@@ -20,30 +19,11 @@ pub(crate) fn check(arguments: &SutArguments) -> CertificateCheck {
 }
 
 /// Returns the certificates that are accepted from a target; without TLS, the result has no meaning. `is_encrypted` is
-/// whether the plan encrypts connections to databases.
+/// whether connections to it are encrypted.
 ///
 /// # Errors
 /// If authorities are needed and there are none, or if certificate flags are given for a target without TLS.
-pub(crate) fn of_server(
-    arguments: &SutArguments,
-    server: &ExternalServer,
-    is_encrypted: bool,
-) -> Result<Trust, Failure> {
-    match server {
-        ExternalServer::Web(target, _) => of_target(arguments, target),
-        ExternalServer::Database(_) | ExternalServer::Sql(_) => of_encrypted(arguments, is_encrypted),
-        ExternalServer::App(_) | ExternalServer::OrderEntry(_) => of_encrypted(arguments, false),
-        #[cfg(feature = "echo")]
-        ExternalServer::Echo(_) => of_encrypted(arguments, false),
-    }
-}
-
-/// Does the same for a web server.
-pub(crate) fn of_target(arguments: &SutArguments, target: &Target) -> Result<Trust, Failure> {
-    of_encrypted(arguments, target.secure)
-}
-
-fn of_encrypted(arguments: &SutArguments, is_encrypted: bool) -> Result<Trust, Failure> {
+pub(crate) fn of_server(arguments: &SutArguments, is_encrypted: bool) -> Result<Trust, Failure> {
     let is_asked = arguments.insecure || arguments.ca.is_some();
     if !is_encrypted {
         return match is_asked {
@@ -59,6 +39,11 @@ fn of_encrypted(arguments: &SutArguments, is_encrypted: bool) -> Result<Trust, F
         Some(path) => read(path).map(Trust::Authorities),
         None => system().map(Trust::Authorities),
     }
+}
+
+/// Does the same for a web server.
+pub(crate) fn of_target(arguments: &SutArguments, target: &Target) -> Result<Trust, Failure> {
+    of_server(arguments, target.secure)
 }
 
 fn read(path: &Path) -> Result<Authorities, Failure> {
