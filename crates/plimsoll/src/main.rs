@@ -4,6 +4,7 @@
 
 mod access;
 mod announcement;
+mod argument_error;
 mod arguments;
 mod benchmark;
 mod candidate;
