@@ -40,8 +40,8 @@ pub(crate) struct FamilyCommandLine {
     /// Gives a candidate the settings that follow from its server, so that servers that differ in them are compared as
     /// such.
     pub(crate) settle: fn(&mut Candidate, &SutArguments) -> Result<(), Failure>,
-    /// Returns the encryption that the notation of a candidate's target asks for, as a setting; `None` if it asks for none,
-    /// or the run sets it.
+    /// Returns the encryption that the notation of a candidate's target asks for, as a setting; `None` if it asks for
+    /// none, or the run sets it.
     pub(crate) target_setting: fn(&Candidate, &Definition) -> Option<ChosenSetting>,
     /// Checks that a candidate can be loaded by a plan.
     pub(crate) check_plan: fn(&Candidate, &Plan) -> Result<(), Failure>,

@@ -69,7 +69,8 @@ pub(crate) fn session_hint(problem: SessionProblem, target: &str) -> &'static st
         }
         SessionProblem::OtherProduct => "name a PostgreSQL or MariaDB server; others are not supported",
         SessionProblem::Protocol => {
-            "check that the port is that of the product in the target (`postgres://` or `mysql://`), and not of a web server"
+            "check that the port is that of the product in the target (`postgres://` or `mysql://`), and not of a \
+             web server"
         }
         SessionProblem::Slow => "check the database: it accepts connections but does not answer",
         SessionProblem::Other => "check user and database in the target",

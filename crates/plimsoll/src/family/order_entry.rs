@@ -92,9 +92,9 @@ fn check_recipe(name: &str, recipe: &Recipe) -> Result<(), Failure> {
         .hint("choose `--sut postgresql` or `--sut mariadb`, or omit `--sut` for the built-in server"))
 }
 
-/// Gives a server of order-entry data the encryption and the form of SQL that it understands as settings; of a database, a
-/// call of a stored procedure, which is most like the one request of our own servers. Where the database is to be
-/// embedded, there is no server.
+/// Gives a server of order-entry data the encryption and the form of SQL that it understands as settings; of a
+/// database, a call of a stored procedure, which is most like the one request of our own servers. Where the database
+/// is to be embedded, there is no server.
 ///
 /// # Errors
 /// The setting is there with another value, or an argument concerns a server that there is not.

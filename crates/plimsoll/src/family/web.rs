@@ -44,10 +44,10 @@ pub(super) static COMMAND_LINE: FamilyCommandLine = FamilyCommandLine {
     calibration: &CALIBRATION,
     calibrated,
     unreachable_hint: "start the server first, or let Plimsoll start one: `plimsoll run BENCHMARK --sut nginx`",
-    wrong_hint: "create the files with `plimsoll populate BENCHMARK --dir DIR` and let the server serve DIR; in your own \
-                 recipe, that directory is `{root}`",
-    own_wrong_hint: "check `path`, `status` and `reply` in the definition; files that it names by size are Plimsoll's own, \
-                     which `--sut nginx` creates and serves",
+    wrong_hint: "create the files with `plimsoll populate BENCHMARK --dir DIR` and let the server serve DIR; in your \
+                 own recipe, that directory is `{root}`",
+    own_wrong_hint: "check `path`, `status` and `reply` in the definition; files that it names by size are Plimsoll's \
+                     own, which `--sut nginx` creates and serves",
 };
 
 /// The workloads by which the load generator is calibrated.
