@@ -47,8 +47,6 @@ mod transcripts;
 
 pub use error::{FleetError, INTERRUPTED, LoadError};
 pub use event::{Event, Observer};
-#[cfg(feature = "echo")]
-pub use family::EchoServer;
 pub use family::web::survey::{SURVEY_ROUNDS, SurveyRequest, survey};
 pub use family::{
     ApplicationServer, DatabaseUrlError, ExternalDatabase, ExternalServer, OrderDatabase, UrlEncryption,

@@ -93,18 +93,4 @@ pub use setting::{
 pub use testbed::{Fact, FactSection, FactState, LOAD_MACHINE, RUN_VALUES, Testbed};
 pub use user::{Answer, Mix, Step, User};
 pub use words::{Noun, Words, capitalized};
-pub use workload::{
-    APP_APPENDED_BYTES_MAX, APP_BLOCK_BYTES, APP_RANGE_BYTES_MIN, AppFileIo, AppPayload, AppProtocol,
-    AppRequest, AppSuite, AppTransaction, AppWorkload, AutoRange, BUFFERED_BODY_MAX, BodyEncoding,
-    CLOSE_WAIT_MAX, Connection, Cookies, Count, DATA_BYTES_MAX, DataError, DataReset, DataSet, DataTable,
-    DatabaseMode, DatabaseProduct, EXTRACTED_BYTES_MAX, EXTRACTED_MAX, ExpectedText, ExpectedValue, Extract,
-    ExtractSource, FILES_MAX, FileSet, FileSetError, HttpVersion, JsonCheck, OrderDelivery,
-    OrderEntryWorkload, OrderMix, OrderPacing, OrderRequest, OrderSql, Page, Parameter, ParameterError,
-    PathPattern, PathPatternError, PathValue, Pick, PickError, REDIRECTS_MAX, Redirects, ReplyBody, Request,
-    RowCount, RowPick, RowsEnd, STREAMS_MAX, Sampler, SessionValue, SetFile, SqlRequest, SqlStatement,
-    SqlTransaction, SqlWorkload, TemplatePiece, Tls, UserPage, ValueSampler, WebProtocol, WebWorkload,
-    Workload, app_measure, compile_regex, file_path_fault, is_json_pointer, order_measure, sql_measure,
-    template_pieces, web_measure,
-};
-#[cfg(feature = "echo")]
-pub use workload::{EchoMessage, EchoMessageKind, EchoWorkload, echo_measure};
+pub use workload::*;

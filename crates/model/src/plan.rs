@@ -8,8 +8,7 @@ use serde::{Deserialize, Serialize};
 use units::Nanos;
 
 use crate::{
-    AgentPlan, Catalog, DatabaseMode, DiskShare, FileSet, Limit, Load, LoadPoint, Phases, Schedule, Workload,
-    with_serde,
+    AgentPlan, Catalog, DiskShare, FileSet, Limit, Load, LoadPoint, Phases, Schedule, Workload, with_serde,
 };
 
 /// The version of the stored form of [`Plan`].
@@ -162,14 +161,7 @@ impl Plan {
 
     /// Returns whether the data are in SQLite, in this process or in the built-in server, which has one writer at a time.
     pub fn has_one_writer(&self) -> bool {
-        match &self.workload {
-            Workload::OrderEntry(orders) => {
-                orders.database == DatabaseMode::Embedded || self.sut.name == "built-in"
-            }
-            Workload::Web(_) | Workload::App(_) | Workload::Sql(_) => false,
-            #[cfg(feature = "echo")]
-            Workload::Echo(_) => false,
-        }
+        self.workload.has_one_writer(&self.sut.name)
     }
 
     /// Returns the number of load threads of all agents, which is the number of shares of a load point.

@@ -26,6 +26,8 @@
 mod conservation;
 pub mod consistency;
 mod driver;
+#[cfg(feature = "echo")]
+mod echo;
 mod executor;
 mod family;
 pub mod golden;

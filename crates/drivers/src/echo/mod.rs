@@ -1,12 +1,16 @@
 //! The echo family: messages over a kept TCP connection, each with its length before it, that come back as they are, or are
 //! refused with a code.
 
+#[cfg(test)]
+mod tests;
+
 use std::cell::RefCell;
 use std::net::{IpAddr, SocketAddr};
 use std::rc::Rc;
 
 use engine::Driver;
-use model::{Content, EchoMessage, EchoWorkload, MeasuredValues, Outcome, Reply, echo_measure};
+use model::echo::{EchoMessage, EchoWorkload, echo_measure};
+use model::{Content, MeasuredValues, Outcome, Reply};
 use rustix::io::Errno;
 use units::{Clock, Nanos, RealClock};
 

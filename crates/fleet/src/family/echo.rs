@@ -8,7 +8,8 @@ use std::sync::atomic::AtomicBool;
 
 use benchmarks::echo::Messages;
 use drivers::echo::{EchoContext, EchoDriver};
-use model::{CheckMoment, EchoMessage, EchoWorkload, Family, Plan, Workload};
+use model::echo::{EchoMessage, EchoWorkload};
+use model::{CheckMoment, Family, Plan, Workload};
 use units::RealClock;
 
 use super::probe::Probe;
@@ -88,7 +89,7 @@ impl LoadTarget for EchoTarget {
     fn probe(&self, plan: &Plan, clock: RealClock, stop: &AtomicBool) -> Result<(), VerifyError> {
         let (workload, context) = self.context(plan, clock)?;
         let kinds = 0..workload.messages.len() as u16;
-        let messages: Vec<_> = kinds.map(|kind| EchoMessage { kind, number: 0 }).collect();
+        let messages: Vec<_> = kinds.map(|kind| workload.message(kind, 0)).collect();
         let (target, time_limit) = (self.server.to_string(), plan.time_limit);
         let slow = |_: &EchoMessage| format!("no complete message within {time_limit}");
         let probe = Probe { family: Family::Echo, target, time_limit, clock };

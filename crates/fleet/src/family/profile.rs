@@ -6,8 +6,6 @@ use std::time::Duration;
 use model::{Family, Plan, Secrets, Workload};
 use testbed::{DataContents, RunningSut};
 
-#[cfg(feature = "echo")]
-use super::echo;
 use super::target::ResolvedTarget;
 use super::{app, order_entry, sql, web};
 use crate::disk_use::DiskUse;
@@ -49,7 +47,7 @@ pub(crate) fn profile(family: Family) -> &'static FamilyProfile {
         Family::OrderEntry => &order_entry::PROFILE,
         Family::Sql => &sql::PROFILE,
         #[cfg(feature = "echo")]
-        Family::Echo => &echo::PROFILE,
+        Family::Echo => &super::echo::PROFILE,
     }
 }
 

@@ -5,14 +5,28 @@ use std::collections::BTreeSet;
 use languages::reader::{TomlTable, ValueError};
 use languages::spec::{line, whole, whole_u32};
 
+use super::WorkloadDefinition;
+use super::family_spec::FamilySpec;
 use super::think::read_think;
-use crate::{EchoMessageKind, EchoWorkload};
+use super::values::server_url;
+use crate::Workload;
+use crate::setting::echo::SETTINGS;
+use crate::workload::echo::{EchoMessageKind, EchoWorkload};
+
+/// The answers of echo servers, which only tests have.
+pub(super) static SPEC: FamilySpec = FamilySpec {
+    is_started: false,
+    is_described: false,
+    settings: SETTINGS,
+    target: server_url,
+    read: |parts| read(parts.workload).map(Workload::Echo).map(WorkloadDefinition::Complete),
+};
 
 /// The longest message, in bytes.
 const MESSAGE_MAX: u32 = 1 << 20;
 
 /// Reads `[workload]`.
-pub(super) fn read(workload: Option<TomlTable>) -> Option<EchoWorkload> {
+fn read(workload: Option<TomlTable>) -> Option<EchoWorkload> {
     let mut table = workload?;
     let tables = table.required_tables("messages", "The kinds of messages.");
     let think = read_think(&mut table, "The pause of users after each message; if absent: `none`.");

@@ -101,7 +101,7 @@ impl SettingKind {
     }
 
     /// Divides a list of values at its commas. A comma before a number is part of the weights of a distribution.
-    pub(super) fn split(self, list: &str) -> Vec<String> {
+    pub(crate) fn split(self, list: &str) -> Vec<String> {
         let mut values: Vec<String> = Vec::new();
         for part in list.split(',').map(str::trim) {
             let is_number = part.starts_with(|c: char| c.is_ascii_digit() || c == '.');

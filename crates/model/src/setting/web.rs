@@ -6,7 +6,7 @@ use super::configuration::TIME_LIMIT;
 use super::{Configuration, DefinitionKey, Setting, SettingAccess, SettingChoice, SettingKind, SettingValue};
 use crate::{Connection, HttpVersion, Parameter, STREAMS_MAX, Tls};
 
-pub(super) const SETTINGS: &[Setting] = &[
+pub(crate) const SETTINGS: &[Setting] = &[
     Setting {
         name: "http",
         title: "HTTP version",

@@ -71,6 +71,15 @@ pub struct EchoMessage {
     pub kind: u16,
     /// The number that determines its content.
     pub number: u64,
+    /// Length of the content in bytes.
+    pub bytes: u32,
+}
+
+impl EchoMessage {
+    /// Returns its bytes in one direction, length and content.
+    pub fn wire_bytes(&self) -> u64 {
+        LENGTH_BYTES + u64::from(self.bytes)
+    }
 }
 
 impl Kinded for EchoMessage {
@@ -80,23 +89,36 @@ impl Kinded for EchoMessage {
 }
 
 impl EchoWorkload {
+    /// Returns the message of a kind with a number.
+    ///
+    /// # Panics
+    /// There is no such kind.
+    pub fn message(&self, kind: u16, number: u64) -> EchoMessage {
+        let EchoMessageKind { bytes, .. } = self.messages[usize::from(kind)];
+        EchoMessage { kind, number, bytes }
+    }
+
     /// Returns what a run of the workload counts and measures.
     pub fn catalog(&self) -> Catalog {
         let total: f64 = self.messages.iter().map(|message| message.weight as f64).sum();
-        let kind = |message: &EchoMessageKind| OperationKind {
-            name: message.name.clone(),
-            share: Some(message.weight as f64 / total),
-            share_gap_max: None,
-            limits: Vec::new(),
-            measures: Vec::new(),
-            expected: [echo_measure::SENT_BYTES, echo_measure::RECEIVED_BYTES]
-                .map(|measure| message.expected(measure))
-                .into(),
+        let kind = |(index, kind): (u16, &EchoMessageKind)| {
+            let message = self.message(index, 0);
+            OperationKind {
+                name: kind.name.clone(),
+                share: Some(kind.weight as f64 / total),
+                share_gap_max: None,
+                limits: Vec::new(),
+                measures: Vec::new(),
+                expected: vec![
+                    always(echo_measure::SENT_BYTES, message.wire_bytes()),
+                    always(echo_measure::RECEIVED_BYTES, message.wire_bytes()),
+                ],
+            }
         };
         let first_byte =
             Measure { has_spread: true, ..Measure::always("first byte", MeasureUnit::Nanoseconds) };
         Catalog {
-            kinds: self.messages.iter().map(kind).collect(),
+            kinds: (0..).zip(&self.messages).map(kind).collect(),
             units: Vec::new(),
             pauses: self.think.pauses(),
             measures: vec![
@@ -116,16 +138,9 @@ impl EchoWorkload {
     }
 }
 
-impl EchoMessageKind {
-    /// Returns the bytes of a message in one direction, length and content.
-    pub fn wire_bytes(&self) -> u64 {
-        LENGTH_BYTES + u64::from(self.bytes)
-    }
-
-    fn expected(&self, measure: usize) -> ExpectedMeasure {
-        let bytes = self.wire_bytes();
-        ExpectedMeasure { measure, least: bytes, most: bytes, mean: bytes as f64 }
-    }
+/// Returns the expectation that a measure always has a value.
+fn always(measure: usize, value: u64) -> ExpectedMeasure {
+    ExpectedMeasure { measure, least: value, most: value, mean: value as f64 }
 }
 
 impl FamilyWorkload for EchoWorkload {
@@ -150,6 +165,10 @@ impl FamilyWorkload for EchoWorkload {
     }
 
     fn is_encrypted(&self) -> bool {
+        false
+    }
+
+    fn has_one_writer(&self, _: &str) -> bool {
         false
     }
 

@@ -10,6 +10,7 @@ mod documents;
 mod errors;
 mod families;
 mod family_matches;
+mod family_places;
 mod modules;
 mod observe;
 mod purity;

@@ -191,6 +191,10 @@ impl FamilyWorkload for WebWorkload {
         self.protocol.tls != Tls::Off
     }
 
+    fn has_one_writer(&self, _: &str) -> bool {
+        false
+    }
+
     fn grows_with_load(&self) -> bool {
         self.requests.iter().any(Request::grows_with_load)
     }

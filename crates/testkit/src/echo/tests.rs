@@ -1,8 +1,10 @@
 //! A protocol family beside the web under a virtual clock: the analysis knows it by its catalog alone.
 
-use model::{Overrides, Plan, SutPlan, Workload, echo_measure};
-use testkit::{Law, SimServer, Simulation, benchmark_plan};
+use model::echo::echo_measure;
+use model::{Overrides, Plan, SutPlan, Workload};
 use units::Nanos;
+
+use crate::{Law, SimServer, Simulation, benchmark_plan};
 
 fn plan() -> Plan {
     let overrides = Overrides { load: Some(vec![1, 4, 16]), ..Overrides::new(SutPlan::of("simulated")) };

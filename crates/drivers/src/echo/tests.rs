@@ -4,11 +4,11 @@ use std::io::{Read, Write};
 use std::net::TcpListener;
 use std::thread;
 
-use drivers::echo::{EchoContext, EchoDriver};
-use engine::Driver;
-use model::{EchoMessage, EchoMessageKind, EchoWorkload, Outcome, Think};
+use model::Think;
+use model::echo::EchoMessageKind;
 use tokio::runtime::Builder;
-use units::{Clock, Nanos, RealClock};
+
+use super::*;
 
 /// Length of a message on the wire: of its length, and of its content.
 const MESSAGE_BYTES: usize = 4 + 4;
@@ -29,7 +29,7 @@ fn refusals_are_named_outcomes_with_the_code_of_the_server() {
     let workload = EchoWorkload { messages: vec![kind], think: Think::Fixed(Nanos::ZERO) };
     let clock = RealClock::start();
     let mut driver = EchoDriver::new(EchoContext::new(&workload, address, &[], clock).unwrap());
-    let message = EchoMessage { kind: 0, number: 0 };
+    let message = workload.message(0, 0);
     let replies = Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
         let mut replies = Vec::new();
         for _ in 0..5 {
