@@ -1,5 +1,8 @@
 //! The echo family: messages that come back, for tests.
 
+#[cfg(test)]
+mod tests;
+
 use std::fmt;
 use std::net::SocketAddr;
 use std::rc::Rc;
