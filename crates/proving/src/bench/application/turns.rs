@@ -39,7 +39,7 @@ pub(super) enum TurnName {
     NetworkMany,
 }
 
-/// A turn.
+/// A turn of a round: one measurement of one server, with the cases that need it.
 pub(super) struct Turn {
     /// Its name.
     pub name: TurnName,

@@ -56,7 +56,7 @@ pub(super) enum MemoryServer {
     OfProduct(DatabaseProduct),
 }
 
-/// A turn.
+/// A turn of a round: one measurement of one server, with the cases that need it.
 pub(super) struct Turn {
     /// Its name.
     pub(super) name: TurnName,
