@@ -11,7 +11,7 @@ use testbed::{
     Acceleration, Populated, Recipe, ResourceLimits, RunningSut, Server, SutRequest, WebParts, populate,
 };
 
-use super::{BEFORE, OURS};
+use crate::bench::rounds::{Contender, OURS};
 use crate::bench::{LOAD_CPU, SERVER_CPU, nginx, scripts};
 use crate::shell::root;
 
@@ -37,8 +37,6 @@ pub(super) const LARGE: (&str, u64) = ("/512000.bin", 512_000);
 pub(super) struct Fixture {
     /// The program that is measured, and that generates load.
     pub plimsoll: PathBuf,
-    /// Another build of it, which runs as the accelerator [`BEFORE`].
-    against: Option<PathBuf>,
     /// All files on disk.
     pub files: FileSet,
     populated: Populated,
@@ -49,7 +47,7 @@ pub(super) struct Fixture {
 impl Fixture {
     /// Creates the files and starts nginx as the origin, on the generator's CPU: with a warm cache it is
     /// idle.
-    pub(super) fn new(plimsoll: &Path, against: Option<PathBuf>) -> Result<Fixture> {
+    pub(super) fn new(plimsoll: &Path) -> Result<Fixture> {
         let folder = tempfile::Builder::new()
             .prefix("plimsoll-bench-")
             .permissions(std::os::unix::fs::PermissionsExt::from_mode(0o755))
@@ -74,7 +72,7 @@ impl Fixture {
         };
         let mut server = RunningSut::start(request)?;
         server.wait_ready(READY_MAX)?;
-        Ok(Fixture { plimsoll: plimsoll.to_owned(), against, files, populated, server, folder })
+        Ok(Fixture { plimsoll: plimsoll.to_owned(), files, populated, server, folder })
     }
 
     /// Returns the folder with everything.
@@ -100,20 +98,24 @@ impl Fixture {
     /// Starts an accelerator in front of the origin, with every file in its cache as far as it fits. Traffic
     /// Server writes to its disk first and takes into memory what it reads from there, so every file is
     /// requested twice.
-    pub(super) fn warm(&self, peer: &str, cache_bytes: u64) -> Result<RunningSut> {
-        let mut accelerator = self.start(peer, cache_bytes, self.server.addr())?;
+    pub(super) fn warm(&self, contender: &Contender, cache_bytes: u64) -> Result<RunningSut> {
+        let mut accelerator = self.start(contender, cache_bytes, self.server.addr())?;
         accelerator.warm(&self.files, false)?;
         accelerator.warm(&self.files, false)?;
         Ok(accelerator)
     }
 
     /// Starts an accelerator in front of an origin, with an empty cache.
-    pub(super) fn start(&self, peer: &str, cache_bytes: u64, origin: SocketAddr) -> Result<RunningSut> {
-        let (peer, program) = match &self.against {
-            Some(other) if peer == BEFORE => (OURS, other),
-            _ => (peer, &self.plimsoll),
-        };
-        let recipe = Box::new(Recipe::load_accelerator(peer)?);
+    pub(super) fn start(
+        &self,
+        contender: &Contender,
+        cache_bytes: u64,
+        origin: SocketAddr,
+    ) -> Result<RunningSut> {
+        // Builds of Plimsoll have one recipe, whatever they are called.
+        let name = contender.program.as_ref().map_or(contender.name, |_| OURS);
+        let program = contender.program.as_ref().unwrap_or(&self.plimsoll);
+        let recipe = Box::new(Recipe::load_accelerator(name)?);
         let server = Server::Accelerator { accelerator: Acceleration { recipe, cache_bytes }, origin };
         let request = request(program, self.folder(), SERVER_CPU, &self.files, server)?;
         let mut accelerator = RunningSut::start(request)?;

@@ -19,23 +19,12 @@ use testbed::{
 };
 use units::{Clock, RealClock};
 
-use crate::packages::Needed;
+use super::data::count_all;
 use crate::shell::output;
-
-/// The servers and clients that the measurements need.
-pub(super) const NEEDED: [Needed; 7] = [
-    (POSTGRES_SERVER, "postgresql-15"),
-    (PSQL, "postgresql-client-15"),
-    ("mariadbd", "mariadb-server"),
-    ("mariadb", "mariadb-client"),
-    ("sqlite3", "sqlite3"),
-    ("sysbench", "sysbench"),
-    ("taskset", "util-linux"),
-];
 
 /// The programs of PostgreSQL, by their paths: in `/usr/bin` is a script that looks for them first.
 pub(super) const POSTGRES_SERVER: &str = "/usr/lib/postgresql/15/bin/postgres";
-const PSQL: &str = "/usr/lib/postgresql/15/bin/psql";
+pub(super) const PSQL: &str = "/usr/lib/postgresql/15/bin/psql";
 pub(super) const PGBENCH: &str = "/usr/lib/postgresql/15/bin/pgbench";
 
 /// User and database of the recipes.
@@ -114,6 +103,11 @@ impl Database {
             DatabaseProduct::PostgreSql => format!("postgres://{USER}@{address}/{USER}"),
             DatabaseProduct::MariaDb => format!("mysql://{USER}@{address}"),
         }
+    }
+
+    /// Returns the product.
+    pub(super) fn product(&self) -> DatabaseProduct {
+        self.product
     }
 
     /// Returns the port on the loopback interface.
@@ -209,6 +203,11 @@ impl SqlClient {
     /// Executes statements where our schema need not be there.
     pub(super) fn execute_outside(&self, sql: &str) -> Result<String> {
         self.execute_in(None, sql)
+    }
+
+    /// Returns the number of rows of all tables.
+    pub(super) fn n_rows(&self) -> Result<u64> {
+        Ok(self.execute(&count_all())?.trim().parse()?)
     }
 
     fn execute_in(&self, schema: Option<&str>, sql: &str) -> Result<String> {

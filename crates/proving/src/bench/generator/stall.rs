@@ -13,11 +13,11 @@ use anyhow::{Context, Result, ensure};
 use serde_json::Value;
 use testkit::Stall;
 
-use super::figures::word;
-use super::generator::plimsoll;
-use super::open_loop::percentile;
-use super::process::serve;
-use super::site::Site;
+use crate::bench::figures::word;
+use crate::bench::load_tools::{number, percentile};
+use crate::bench::options::BenchOptions;
+use crate::bench::process::serve;
+use crate::bench::site::Site;
 
 /// Length of the stall D, length of the run T, both in s, and the rate λ.
 const LENGTH: f64 = 1.0;
@@ -25,25 +25,23 @@ const RUN: f64 = 30.0;
 const RATE: f64 = 2_000.0;
 /// Maximum number of operations in flight: so few that most operations due during the stall have to wait for
 /// a slot, so that only times from the due time show it.
-const IN_FLIGHT_MAX: &str = "100";
+const IN_FLIGHT_MAX: u32 = 100;
 /// Maximum relative difference of a percentile from the computed value.
 const BAR: f64 = 0.01;
 
 /// Runs the measurement and returns the table.
-pub(super) fn perform(site: &Site) -> Result<String> {
+pub(super) fn perform(site: &Site, _: &BenchOptions) -> Result<String> {
     println!("stall");
     let (mut server, address) = serve(&site.plimsoll, &["web", "one-object", "--fault", "freeze=10+1"])?;
-    let arguments = ["one-object", "--rate", "2000", "--in-flight-max", IN_FLIGHT_MAX, "--duration", "30 s"];
-    let url = format!("http://{address}/");
-    let (_, result) = plimsoll(&site.plimsoll, site.folder(), &arguments, &url, 1.0)?;
+    let arguments = format!("one-object --rate 2000 --in-flight-max {IN_FLIGHT_MAX} --duration 30s");
+    let (_, point) = site.run(&arguments, &format!("http://{address}/")).perform()?;
     server.check()?;
-    table(&result["load_points"][0])
+    table(&point)
 }
 
 fn table(point: &Value) -> Result<String> {
-    let response = &point["response"];
-    let mean = response["mean_s"].as_f64().context("no mean response time")?;
-    let usual = percentile(response, 0.5).context("no median")?;
+    let mean = number(point, "/response/mean_s")?;
+    let usual = percentile(point, "response", 0.5)?;
     let capacity = capacity(mean - usual)?;
     let stall = Stall { length: LENGTH, run: RUN, rate: RATE, capacity };
     let mut text = format!(
@@ -56,9 +54,8 @@ fn table(point: &Value) -> Result<String> {
     );
     for (name, q) in [("p99", 0.99), ("p99.9", 0.999)] {
         let computed = stall.response_quantile(q).context("the stall does not fit into the run")? + usual;
-        let measured = percentile(response, q).with_context(|| format!("no {name}"))?;
-        let service =
-            percentile(&point["service"], q).with_context(|| format!("no {name} of service time"))?;
+        let measured = percentile(point, "response", q)?;
+        let service = percentile(point, "service", q)?;
         let gap = measured / computed - 1.0;
         let (percent, met) = (gap * 100.0, word(gap.abs() <= BAR));
         text += &format!(

@@ -1,16 +1,17 @@
 //! The open loop: whether all operations are sent, and when they fall due.
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use serde_json::Value;
 use stats::Histogram;
 use units::Ratio;
 
-use super::LOAD_CPU;
-use super::figures::word;
 use super::floor;
-use super::generator::plimsoll;
-use super::nginx::{Listen, Nginx};
-use super::site::Site;
+use crate::bench::LOAD_CPU;
+use crate::bench::figures::word;
+use crate::bench::load_tools::{number, percentile};
+use crate::bench::nginx::{Listen, Nginx};
+use crate::bench::options::BenchOptions;
+use crate::bench::site::Site;
 
 /// Operations per second.
 const RATE: f64 = 10_000.0;
@@ -27,13 +28,13 @@ const BUSY_BAR: f64 = 0.6;
 const FLOOR_S: u64 = 10;
 
 /// Runs the measurement and returns the table.
-pub(super) fn perform(site: &Site) -> Result<String> {
+pub(super) fn perform(site: &Site, _: &BenchOptions) -> Result<String> {
     println!("open loop");
     let nginx = Nginx::start(site, "one-object", Listen::Plain)?;
-    let arguments = ["one-object", "--rate", "10000", "--settle", "1 s", "--duration", "20 s"];
-    let (_, result) = plimsoll(&site.plimsoll, site.folder(), &arguments, &nginx.url(), 1.0)?;
+    let arguments = "one-object --rate 10000 --settle 1s --duration 20s";
+    let (_, point) = site.run(arguments, &nginx.url()).perform()?;
     let floor = floor::lateness(RATE as u64, FLOOR_S, LOAD_CPU.parse()?)?;
-    Ok(table(&result["load_points"][0])? + &floor_text(&floor))
+    Ok(table(&point)? + &floor_text(&floor))
 }
 
 fn floor_text(floor: &Histogram) -> String {
@@ -50,11 +51,10 @@ fn floor_text(floor: &Histogram) -> String {
 }
 
 fn table(point: &Value) -> Result<String> {
-    let number = |value: &Value, name: &str| value.as_f64().with_context(|| format!("no {name}"));
     // At most the operations sent are done, except for the few in flight at either end.
-    let done = number(&point["total"]["n"], "number of operations")?;
-    let busy = number(&point["generator"]["busy_ratio"], "load of the generator")?;
-    let lateness = percentile(&point["lateness"], 0.99).context("no p99 of lateness")?;
+    let done = number(point, "/total/n")?;
+    let busy = number(point, "/generator/busy_ratio")?;
+    let lateness = percentile(point, "lateness", 0.99)?;
     let scheduled = RATE * STEADY_S;
     let gap = done / scheduled - 1.0;
     let met = gap.abs() <= COUNT_BAR && (lateness <= LATENESS_BAR || BUSY_BAR <= busy);
@@ -69,12 +69,6 @@ fn table(point: &Value) -> Result<String> {
         busy * 100.0,
         word(met),
     ))
-}
-
-/// Returns a percentile of one of the result's distributions, in s.
-pub(super) fn percentile(times: &Value, q: f64) -> Option<f64> {
-    let list = times["percentiles"].as_array()?;
-    list.iter().find(|one| one["q"] == q)?["value_s"].as_f64()
 }
 
 #[cfg(test)]

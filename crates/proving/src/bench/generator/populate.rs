@@ -7,16 +7,20 @@
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use anyhow::{Result, ensure};
-use units::{Clock, RealClock};
+use anyhow::{Context, Result, ensure};
 
-use super::GeneratorBenchOptions;
-use super::figures::{over, word};
-use super::site::Site;
+use crate::bench::figures::{Bar, median, median_of_both, seconds_of};
+use crate::bench::options::BenchOptions;
+use crate::bench::rounds::{Contender, Measured, OURS, in_rounds};
+use crate::bench::site::Site;
 use crate::shell::{output, run};
 
 /// The minimum share of dd's rate.
-const BAR: f64 = 0.70;
+const BAR: Bar = Bar::AtLeast(0.70);
+
+/// The name of the measurement, and that of the other program.
+const CASE: &str = "populate";
+const DD: &str = "dd";
 
 /// The default location of file sets, too: a file system that is not in memory.
 const BASE: &str = "/var/tmp";
@@ -24,45 +28,28 @@ const BASE: &str = "/var/tmp";
 /// 1 MiB, dd's `bs=1M`.
 const BLOCK: u64 = 1 << 20;
 
-/// Both turns of a round, in s.
-struct Round {
-    plimsoll: f64,
-    dd: f64,
-}
-
 /// Runs the measurement and returns the table.
-pub(super) fn perform(site: &Site, options: &GeneratorBenchOptions) -> Result<String> {
-    println!("populate");
+pub(super) fn perform(site: &Site, options: &BenchOptions) -> Result<String> {
     let folder = tempfile::Builder::new().prefix("plimsoll-bench-").tempdir_in(BASE)?;
     // The first time determines the size, and is not measured.
     populate(site, &folder.path().join("files"))?;
     let bytes = bytes_below(folder.path())?;
-    let mut rounds = Vec::new();
-    for n in 0..options.rounds {
-        // Everything stays until the end: ext4 searches for inodes that were not deleted in the last seconds,
-        // which would cost the files of a round as much as writing them.
-        let (files, zeros) =
-            (folder.path().join(format!("files-{n}")), folder.path().join(format!("zeros-{n}")));
-        let plimsoll = || timed(|| populate(site, &files));
-        let dd = || timed(|| dd(&zeros, bytes));
-        let round = if n % 2 == 1 {
-            let dd = dd()?;
-            Round { plimsoll: plimsoll()?, dd }
-        } else {
-            Round { plimsoll: plimsoll()?, dd: dd()? }
+    // Everything stays until the end: ext4 searches for inodes that were not deleted in the last seconds,
+    // which would cost the files of a round as much as writing them.
+    let mut n_turns = 0;
+    let contenders = vec![Contender::build(OURS, &site.plimsoll), Contender::peer(DD)];
+    let text = |_, seconds: &f64| format!("{seconds:.2} s");
+    let measured = in_rounds(options.rounds, &[(CASE, contenders)], text, |_, contender| {
+        n_turns += 1;
+        let path = folder.path().join(format!("{}-{n_turns}", contender.name));
+        run(&mut Command::new("sync"))?;
+        let seconds = match &contender.program {
+            Some(_) => seconds_of(|| populate(site, &path)),
+            None => seconds_of(|| dd(&path, bytes)),
         };
-        println!("round {}: {:.3}", n + 1, round.dd / round.plimsoll);
-        rounds.push(round);
-    }
-    Ok(table(bytes, &rounds))
-}
-
-/// Returns the duration of `work`; syncs the disk first.
-fn timed(work: impl FnOnce() -> Result<()>) -> Result<f64> {
-    run(&mut Command::new("sync"))?;
-    let clock = RealClock::start();
-    work()?;
-    Ok(clock.now().as_secs_f64())
+        seconds.map(Some)
+    })?;
+    table(bytes, &measured).context("no rounds")
 }
 
 fn populate(site: &Site, dir: &Path) -> Result<()> {
@@ -87,11 +74,12 @@ fn bytes_below(folder: &Path) -> Result<u64> {
     Ok(bytes)
 }
 
-fn table(bytes: u64, rounds: &[Round]) -> String {
-    let over = |value: fn(&Round) -> f64| over(rounds, value);
-    let rate = |seconds: f64| bytes as f64 / 1e6 / seconds;
-    let ratio = over(|round| round.dd / round.plimsoll);
-    format!(
+fn table(bytes: u64, measured: &Measured<f64>) -> Option<String> {
+    let ours = measured.ours(CASE);
+    let theirs = measured.of(CASE, DD);
+    let rate = |rounds| Some(bytes as f64 / 1e6 / median(rounds, |seconds: &f64| *seconds)?);
+    let ratio = median_of_both(ours, theirs, |ours, theirs| theirs / ours)?;
+    Some(format!(
         "\n## Creating a file set\n\n\
         `plimsoll populate web96 --max-load 500` ({:.0} MB) compared with `dd bs=1M` of as many zeros into \
         one file in {BASE}, in \
@@ -99,13 +87,13 @@ fn table(bytes: u64, rounds: &[Round]) -> String {
         Medians \
         of {} rounds; the ratio is the median of the rounds' ratios.\n\n\
         | Plimsoll, MB/s | dd, MB/s | ratio | bar | |\n|---:|---:|---:|---:|---|\n\
-        | {:.0} | {:.0} | {ratio:.3} | ≥ {BAR:.2} | {} |\n",
+        | {:.0} | {:.0} | {ratio:.3} | {BAR:.2} | {} |\n",
         bytes as f64 / 1e6,
-        rounds.len(),
-        rate(over(|round| round.plimsoll)),
-        rate(over(|round| round.dd)),
-        word(BAR <= ratio),
-    )
+        ours.len(),
+        rate(ours)?,
+        rate(theirs)?,
+        BAR.judge(ratio),
+    ))
 }
 
 #[cfg(test)]
@@ -115,9 +103,9 @@ mod tests {
     /// 500 MB in 1.25 s beside 1 s, and the same in a slow round: 400 and 500 MB/s, ratio 0.8.
     #[test]
     fn rates_and_their_ratio_are_printed() {
-        let round = |plimsoll, dd| Round { plimsoll, dd };
-        let text = table(500_000_000, &[round(1.25, 1.0), round(2.5, 2.0), round(1.0, 0.5)]);
+        let of = |ours: &[f64], dd: &[f64]| Measured::by_hand(&[(CASE, OURS, ours), (CASE, DD, dd)]);
+        let text = table(500_000_000, &of(&[1.25, 2.5, 1.0], &[1.0, 2.0, 0.5])).unwrap();
         assert!(text.ends_with("| 400 | 500 | 0.800 | ≥ 0.70 | met |\n"), "{text}");
-        assert!(table(1, &[round(2.0, 1.0)]).contains("missed"));
+        assert!(table(1, &of(&[2.0], &[1.0])).unwrap().contains("missed"));
     }
 }
