@@ -32,7 +32,7 @@ pub struct WebKindFigures {
 
 /// Returns the gateway of a web server and the accelerator in front of it, in words: `php-fpm × 4`, `behind varnish`.
 pub(crate) fn parts(sut: &SutPlan) -> [Option<String>; 2] {
-    let gateway = sut.gateway.map(|gateway| format!("{} × {}", gateway.kind.name(), gateway.workers));
-    let accelerator = sut.accelerator.as_ref().map(|accelerator| format!("behind {}", accelerator.name));
+    let gateway = sut.gateway().map(|gateway| format!("{} × {}", gateway.kind.name(), gateway.workers));
+    let accelerator = sut.accelerator().map(|accelerator| format!("behind {}", accelerator.name));
     [gateway, accelerator]
 }

@@ -11,8 +11,6 @@ use model::{
 
 use crate::app::SERVERBENCH;
 use crate::builtin::{Builtin, BuiltinFilelist};
-#[cfg(feature = "echo")]
-use crate::echo::ECHO;
 use crate::orderentry::ORDERENTRY;
 use crate::web::data::{DataSource, read_data};
 use crate::web::dynpage::DYNPAGE;
@@ -34,7 +32,7 @@ static ALL: &[Builtin] = &[
     SERVERBENCH,
     ORDERENTRY,
     #[cfg(feature = "echo")]
-    ECHO,
+    crate::echo::ECHO,
 ];
 
 impl Builtin {
@@ -135,10 +133,7 @@ pub fn from_definition(
             let (sets, data) = read_data(&sql.data, &source)?;
             (Workload::Sql(SqlWorkload { data: sets, ..sql.workload.clone() }), data)
         }
-        WorkloadDefinition::App(app) => (Workload::App(app.clone()), Vec::new()),
-        WorkloadDefinition::OrderEntry(orders) => (Workload::OrderEntry(*orders), Vec::new()),
-        #[cfg(feature = "echo")]
-        WorkloadDefinition::Echo(echo) => (Workload::Echo(echo.clone()), Vec::new()),
+        WorkloadDefinition::Complete(workload) => (workload.clone(), Vec::new()),
     };
     Ok(Benchmark { definition, workload, data })
 }

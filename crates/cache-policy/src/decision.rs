@@ -72,10 +72,10 @@ pub enum CacheDecision {
 }
 
 /// Decides about a request, given all responses that are stored under its key.
-pub fn decide<'a>(
+pub fn decide<'a, 's>(
     request: &RequestMeta,
     lines: impl Lines<'a>,
-    stored: &[&StoredMeta],
+    stored: impl IntoIterator<Item = &'s StoredMeta>,
     now: WallTime,
     settings: &Settings,
 ) -> CacheDecision {
@@ -86,12 +86,11 @@ pub fn decide<'a>(
         let is_unwanted = settings.is_obeying_clients && request.directives.only_if_cached;
         if is_unwanted { CacheDecision::OnlyIfCached } else { answer }
     };
-    let index = match select(stored, lines.clone(), settings) {
-        Selection::Found(index) => index,
+    let (index, found) = match select(stored, lines.clone(), settings) {
+        Selection::Found(index, found) => (index, found),
         Selection::UriMiss => return forwarded(CacheDecision::Miss(MissReason::UriMiss)),
         Selection::VaryMiss => return forwarded(CacheDecision::Miss(MissReason::VaryMiss)),
     };
-    let found = stored[index];
     match reuse(found, request, now, settings) {
         Reuse::Validate { why, .. } => forwarded(CacheDecision::Validate { index, why }),
         how => CacheDecision::Serve { index, how, content: content(request, lines, found, settings) },

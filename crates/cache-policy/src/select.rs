@@ -11,9 +11,9 @@ use crate::vary::{Variant, Vary};
 
 /// The stored response that a request selects.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Selection {
-    /// This one, by its index: of those that match, the most recent by `Date` (RFC 9111 §4).
-    Found(usize),
+pub enum Selection<'s> {
+    /// This one, with its index: of those that match, the most recent by `Date` (RFC 9111 §4).
+    Found(usize, &'s StoredMeta),
     /// None of them: the request differs in a field that they depend on.
     VaryMiss,
     /// There is none under the key.
@@ -21,10 +21,16 @@ pub enum Selection {
 }
 
 /// Selects the stored response that matches a request.
-pub fn select<'a>(stored: &[&StoredMeta], request: impl Lines<'a>, settings: &Settings) -> Selection {
+pub fn select<'a, 's>(
+    stored: impl IntoIterator<Item = &'s StoredMeta>,
+    request: impl Lines<'a>,
+    settings: &Settings,
+) -> Selection<'s> {
+    let mut stored = stored.into_iter().enumerate().peekable();
+    let is_empty = stored.peek().is_none();
     // Responses under one key depend on the same fields except after an update, so the request is mostly read once.
     let mut read: Option<(&Vary, Option<Variant>)> = None;
-    let suiting = stored.iter().enumerate().filter(|(_, one)| {
+    let suiting = stored.filter(|(_, one)| {
         let vary = &one.response.vary;
         if read.as_ref().is_none_or(|(known, _)| *known != vary) {
             read = Some((vary, Variant::of(vary, request.clone(), &settings.codings)));
@@ -32,8 +38,8 @@ pub fn select<'a>(stored: &[&StoredMeta], request: impl Lines<'a>, settings: &Se
         read.as_ref().is_some_and(|(_, variant)| variant.as_ref() == Some(&one.variant))
     });
     match suiting.max_by_key(|(_, one)| recency(one)) {
-        Some((index, _)) => Selection::Found(index),
-        None if stored.is_empty() => Selection::UriMiss,
+        Some((index, found)) => Selection::Found(index, found),
+        None if is_empty => Selection::UriMiss,
         None => Selection::VaryMiss,
     }
 }

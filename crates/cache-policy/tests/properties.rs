@@ -122,7 +122,7 @@ proptest! {
         let now = WallTime(RECEIVED + i64::from(after));
         let _ = store(&request, &response, &settings);
         let stored = stored(&answering);
-        let _ = decide(&request, lines(&asking), &[&stored, &stored], now, &settings);
+        let _ = decide(&request, lines(&asking), [&stored, &stored], now, &settings);
         let _ = conditional(&[&stored]);
         let _ = freshen(&[&stored], &response);
         let _ = merge(lines(&answering), lines(&asking), &response);
@@ -181,7 +181,7 @@ proptest! {
         answering in with_directive("no-cache"), asking in fields(), after in any::<u32>(),
     ) {
         let stored = stored(&answering);
-        let decision = decide(&request(&asking), lines(&asking), &[&stored], later(after), &Settings::default());
+        let decision = decide(&request(&asking), lines(&asking), [&stored], later(after), &Settings::default());
         let is_served = matches!(decision, CacheDecision::Serve { .. });
         prop_assert!(!is_served, "{decision:?}");
     }

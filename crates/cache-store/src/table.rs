@@ -5,7 +5,7 @@ use std::hash::{BuildHasher, RandomState};
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use bytes::Bytes;
-use cache_policy::{HitForMiss, Key, Settings};
+use cache_policy::{HitForMiss, Key, Settings, StoredMeta};
 use units::WallTime;
 
 use crate::body::Packer;
@@ -35,6 +35,13 @@ pub struct Lookup {
     pub epoch: EpochSeen,
     /// The removals so far, to be passed to [`Store::insert`] with the response to a request that is made now.
     pub since: RemovalsSeen,
+}
+
+impl Lookup {
+    /// Returns the metadata of the variants, in their order.
+    pub fn stored(&self) -> impl Iterator<Item = &StoredMeta> {
+        self.objects.iter().map(|object| &object.stored)
+    }
 }
 
 /// The store: responses in memory, and on disk if configured.

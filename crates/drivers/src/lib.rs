@@ -19,6 +19,7 @@ pub mod sql;
 pub mod web;
 
 pub use net::{
-    Authorities, CertificateProblem, ClientIdentity, HandshakeProblem, SocketPathError, SourceAddressError,
-    TargetEndpoint, TargetPolicy, TargetPolicyError, Trust,
+    Authorities, AuthoritiesError, CertificateProblem, ClientIdentity, ClientIdentityError, ClientTlsError,
+    HandshakeProblem, SocketPathError, SourceAddressError, TargetEndpoint, TargetPolicy, TargetPolicyError,
+    Trust,
 };

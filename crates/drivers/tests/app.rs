@@ -198,6 +198,6 @@ fn a_session_that_is_refused_says_why() {
     drop(without);
     let clock = RealClock::start();
     let context = AppContext::new(&workload(AppSuite::Network), "", address, &[], clock).unwrap();
-    let error = block_on(AppDriver::new(context, 0).open()).unwrap_err();
+    let error = block_on(AppDriver::new(context, 0).open()).unwrap_err().to_string();
     assert!(error.contains("Connection refused"), "{error}");
 }

@@ -189,7 +189,7 @@ fn authorities_are_parsed_from_pem() {
     let read = Authorities::from_pem(text.as_bytes()).unwrap();
     accepts(&issued(&authority, &params(&["localhost"])), &Trust::Authorities(read));
     for nothing in ["", "no certificate", &key().serialize_pem()] {
-        let error = Authorities::from_pem(nothing.as_bytes()).unwrap_err();
+        let error = Authorities::from_pem(nothing.as_bytes()).unwrap_err().to_string();
         assert_eq!(error, "it contains no certificate (PEM)");
     }
     assert_eq!(Authorities::new([b"no certificate".to_vec()]), None);

@@ -4,7 +4,7 @@
 
 use std::sync::atomic::AtomicBool;
 
-use engine::{Driver, LoadThreadUse, PointSetup, Sink, ThreadMeters, run_point_on_this_thread};
+use engine::{Driver, LoadThreadUse, PointSetup, SessionError, Sink, ThreadMeters, run_point_on_this_thread};
 use model::{
     Answer, Catalog, Example, IntervalRecord, Load, LoadPoint, MeasuredValues, Mix, Outcome, PauseKind,
     PauseStart, Phase, Phases, Reply, Step, Think, User, WebRequest, partition,
@@ -83,7 +83,7 @@ struct Session {
 impl Driver for Session {
     type Operation = WebRequest;
 
-    async fn open(&mut self) -> Result<(), String> {
+    async fn open(&mut self) -> Result<(), SessionError> {
         self.is_open = true;
         Ok(())
     }

@@ -8,8 +8,6 @@ mod certificates;
 mod client_certificates;
 mod connections;
 mod databases;
-#[cfg(feature = "echo")]
-mod echo;
 mod faults;
 mod http2;
 mod lost_connections;

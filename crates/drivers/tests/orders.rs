@@ -158,7 +158,7 @@ fn other_data_are_refused_with_a_reason() {
     let context = OrderContext::new(&other, server.address(), &[], RealClock::start()).unwrap();
     let error = block_on(OrderControl::open(Rc::clone(&context))).unwrap_err().to_string();
     assert_eq!(error, "HELLO: the server answered with status 6: it has other data");
-    let error = block_on(OrderDriver::new(context, 0).open()).unwrap_err();
+    let error = block_on(OrderDriver::new(context, 0).open()).unwrap_err().to_string();
     assert!(
         error.starts_with("the session could not be opened: the server answered with status 6"),
         "{error}"

@@ -6,7 +6,7 @@ use std::io::Write;
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
 use std::rc::Rc;
 
-use engine::Driver;
+use engine::{Driver, SessionError};
 use model::{CLOSE_WAIT_MAX, Connection, MeasuredValues, Outcome, Reply, WebRequest, web_measure};
 use units::Nanos;
 
@@ -253,7 +253,7 @@ impl Driver for Lazy {
 
     const OPENS_WHEN_NEEDED: bool = true;
 
-    async fn open(&mut self) -> Result<(), String> {
+    async fn open(&mut self) -> Result<(), SessionError> {
         self.sessions.n_before.update(|n| n + 1);
         self.has_session = true;
         Ok(())

@@ -3,6 +3,8 @@
 use model::{Kinded, Reply, UserNotice};
 use units::Nanos;
 
+use crate::session::SessionError;
+
 /// A driver, which performs operations of one family over one protocol, for one virtual user.
 pub trait Driver {
     /// The operation that the driver performs.
@@ -20,8 +22,8 @@ pub trait Driver {
     ///
     /// # Errors
     ///
-    /// The session cannot be opened: a clause that describes the failure for people.
-    fn open(&mut self) -> impl Future<Output = Result<(), String>> {
+    /// The session cannot be opened.
+    fn open(&mut self) -> impl Future<Output = Result<(), SessionError>> {
         std::future::ready(Ok(()))
     }
 

@@ -1,6 +1,7 @@
 //! Opening the sessions of users, before a load point begins.
 
 use std::future::{Future, poll_fn};
+use std::io;
 use std::pin::{Pin, pin};
 use std::rc::Rc;
 use std::task::Poll;
@@ -16,6 +17,20 @@ pub(crate) const OPENING_MAX: usize = 64;
 
 /// The period at which the thread looks for a request to stop.
 const STOP_TICK: Nanos = Nanos::from_millis(50);
+
+/// A reason why the session of a user could not be opened.
+#[derive(Debug, thiserror::Error)]
+pub enum SessionError {
+    /// There is no connection to the server.
+    #[error(transparent)]
+    Connection(#[from] io::Error),
+    /// The exchange that opens the session failed: a clause of the driver that describes the failure for people.
+    #[error("the session could not be opened: {0}")]
+    Exchange(String),
+    /// It took longer than this.
+    #[error("no session within {0}")]
+    Slow(Nanos),
+}
 
 /// The result of opening the sessions of one or several load threads.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -41,19 +56,19 @@ impl OpenedSessions {
         self.first_failure = self.first_failure.take().or(other.first_failure);
     }
 
-    pub(crate) fn count(&mut self, result: Result<(), String>) {
+    pub(crate) fn count(&mut self, result: Result<(), SessionError>) {
         match result {
             Ok(()) => self.n_open += 1,
-            Err(failure) => {
+            Err(error) => {
                 self.n_failed += 1;
-                self.first_failure.get_or_insert(failure);
+                self.first_failure.get_or_insert_with(|| error.to_string());
             }
         }
     }
 }
 
 /// A session that is being opened.
-type Opening<'a> = Pin<Box<dyn Future<Output = Result<(), String>> + 'a>>;
+type Opening<'a> = Pin<Box<dyn Future<Output = Result<(), SessionError>> + 'a>>;
 
 /// Opens the sessions of all drivers, each within `limit`; returns early if a stop is requested.
 pub(crate) async fn open_sessions<D: Driver>(
@@ -99,10 +114,10 @@ async fn open<D: Driver>(
     timers: &Rc<Timers>,
     until: Nanos,
     limit: Nanos,
-) -> Result<(), String> {
+) -> Result<(), SessionError> {
     let mut result = None;
     first_of(async { result = Some(driver.open().await) }, timers.sleep_until(until)).await;
-    result.unwrap_or_else(|| Err(format!("no session within {limit}")))
+    result.unwrap_or(Err(SessionError::Slow(limit)))
 }
 
 async fn stopped(clock: &impl Clock, timers: &Rc<Timers>, stop: &impl StopRequest) {

@@ -191,7 +191,8 @@ impl Laboratory for FakeLab {
     ) -> Result<Vec<ConsistencyCheck>, FleetError> {
         self.add(&format!("check {} {}", moment.name(), point.index));
         let name = format!("condition {}", moment.name());
-        let is_broken = |trouble| matches!(trouble, Trouble::Inconsistent(index, at) if (index, at) == (point.index, moment));
+        let here = (point.index, moment);
+        let is_broken = |trouble| matches!(trouble, Trouble::Inconsistent(index, at) if (index, at) == here);
         let holds = !self.trouble.is_some_and(is_broken);
         Ok(vec![ConsistencyCheck {
             load_point: point.index,

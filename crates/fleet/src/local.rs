@@ -6,11 +6,11 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 
 use engine::OpenedSessions;
 
-use model::{
-    CheckMoment, ConsistencyCheck, Family, LimitInForce, LoadPoint, Machine, Plan, Secrets, ServerLimit,
-};
+use model::{CheckMoment, ConsistencyCheck, LimitInForce, LoadPoint, Machine, Plan, Secrets, ServerLimit};
 use observe::disk_of;
-use testbed::{DiskLimits, ResourceLimits, RunningSut, Server, SutRequest, clean_stale};
+use testbed::{
+    Acceleration, DiskLimits, ResourceLimits, RunningSut, Server, SutRequest, WebParts, clean_stale,
+};
 use units::{Clock, Nanos, RealClock};
 
 use crate::addresses;
@@ -21,7 +21,7 @@ use crate::disclosed::{Disclosed, disclosed};
 use crate::disk_use::DiskUse;
 use crate::error::FleetError;
 use crate::event::{Event, Observer};
-use crate::family::{self, EmbeddedTarget, ExternalServer, ResolvedTarget, profile};
+use crate::family::{EmbeddedTarget, ResolvedTarget, ServerStart, profile};
 use crate::laboratory::{Collector, Laboratory};
 use crate::load::LoadSide;
 use crate::memory_limit::memory_limit;
@@ -75,20 +75,22 @@ impl<S> LocalLab<S> {
     ) -> Result<LocalLab<S>, FleetError> {
         let clock = RealClock::start();
         check_disk(request)?;
-        let sut = start_server(request, observer, stop)?;
-        sut.as_ref().map_or(Ok(()), RunningSut::require_limits)?;
+        let secrets = request.secrets.clone();
+        let (sut, target) = match &request.server {
+            ServerChoice::Start(server, acceleration) => {
+                let sut = start_server(request, server, acceleration.as_ref(), observer, stop)?;
+                sut.require_limits()?;
+                let target = ResolvedTarget::of_sut(&sut, request.plan.workload.family(), secrets)?;
+                (Some(sut), target)
+            }
+            ServerChoice::External(server) => (None, ResolvedTarget::resolve(server, secrets, clock, stop)?),
+            ServerChoice::Embedded(directory) => {
+                let database = EmbeddedTarget::start(&request.plan, directory, observer, stop)?;
+                (None, ResolvedTarget::of(database))
+            }
+        };
         let limits: Vec<LimitInForce> =
             unenforced_quota(request, sut.as_ref(), observer).into_iter().collect();
-        let secrets = request.secrets.clone();
-        let target = match (&sut, &request.server) {
-            (Some(sut), _) => ResolvedTarget::of_sut(sut, request.plan.workload.family(), secrets)?,
-            (None, ServerChoice::External(server)) => ResolvedTarget::resolve(server, secrets, clock, stop)?,
-            (None, ServerChoice::Embedded(directory)) => {
-                let database = EmbeddedTarget::start(&request.plan, directory, observer, stop)?;
-                ResolvedTarget::of(database)
-            }
-            (None, ServerChoice::Start(..)) => unreachable!("a server to be started was started"),
-        };
         let mut plan = fitted(&request.plan, sut.as_ref(), &target)?;
         let disk_use =
             sut.as_ref().and_then(|_| (profile(plan.workload.family()).disk_use)(&plan, &request.data_dir));
@@ -119,12 +121,7 @@ impl<S> LocalLab<S> {
 /// Returns what is to be said about the addresses of a running server.
 fn address_remark(server: &ServerChoice, target: &ResolvedTarget) -> Option<String> {
     let ServerChoice::External(server) = server else { return None };
-    let chooses = if matches!(server, ExternalServer::Web(..)) {
-        "`--resolve HOST:PORT:ADDRESS` chooses one"
-    } else {
-        "an address instead of the name chooses one"
-    };
-    addresses::remark(server.host_and_port().0, target.address()?, chooses)
+    addresses::remark(server.host_and_port().0, target.address()?, server.address_choice())
 }
 
 impl<S: LoadSide<Target = ResolvedTarget>> Laboratory for LocalLab<S> {
@@ -174,7 +171,9 @@ impl<S: LoadSide<Target = ResolvedTarget>> Laboratory for LocalLab<S> {
             self.remarks.extend(remark.map(str::to_owned));
             return Ok(());
         };
-        family::web::warm(sut, &self.plan, observer, stop)?;
+        if let Some(files) = profile(self.plan.workload.family()).files {
+            (files.warm)(sut, &self.plan, observer, stop)?;
+        }
         self.remarks.extend(warm_data(sut, observer, stop)?);
         self.remarks.extend(prove_memory_limit(sut, &self.plan, observer, stop)?);
         Ok(())
@@ -278,36 +277,34 @@ fn check_disk(request: &RunRequest<'_>) -> Result<(), FleetError> {
 
 fn start_server(
     request: &RunRequest<'_>,
+    server: &Server,
+    acceleration: Option<&Acceleration>,
     observer: &mut dyn Observer,
     stop: &AtomicBool,
-) -> Result<Option<RunningSut>, FleetError> {
-    let ServerChoice::Start(server, _) = &request.server else { return Ok(None) };
+) -> Result<RunningSut, FleetError> {
     let profile = profile(request.plan.workload.family());
     (profile.check_room)(&request.plan, &request.data_dir)?;
     for path in clean_stale(&request.work_dir) {
         observer.event(Event::Warning(format!("removed leftovers of a killed run: `{}`", path.display())));
     }
     let plan = &request.plan;
-    let files = plan.file_set();
-    let root = match server {
-        Server::Recipe(_) => Some(family::web::lay_out(&request.files_dir, &files, observer, stop)?),
-        // It makes its files itself, in memory, or has none.
-        _ => None,
+    let start = ServerStart { plan, server, acceleration, files_dir: &request.files_dir };
+    let web = match profile.files {
+        Some(files) => (files.lay_out)(&start, observer, stop)?,
+        None => WebParts::default(),
     };
     go_on_unless(stop)?;
-    observer.event(Event::Preparing(&format!("starting {}", family::web::server_name(&plan.sut))));
+    observer.event(Event::Preparing(&format!("starting {}", plan.sut.full_name())));
     let sut_request = SutRequest {
         server: server.clone(),
         work_dir: request.work_dir.clone(),
         data_dir: request.data_dir.clone(),
-        files: &files,
-        root,
         limits: limits(request),
         port: None,
         search_path: request.search_path.clone(),
         profile: plan.sut.profile.clone(),
         variant: (profile.variant)(&plan.workload).map(str::to_owned),
-        web: family::web::parts(request.server.acceleration(), &plan.sut),
+        web,
         program: request.executable.clone(),
     };
     let contents = (profile.contents)(&plan.workload);
@@ -320,14 +317,14 @@ fn start_server(
         observer.event(Event::Preparing("making the golden copy of the data"));
         sut.keep_contents()?;
     }
-    Ok(Some(sut))
+    Ok(sut)
 }
 
 /// Returns whether the data of each load point are restored from a golden copy that this run has made or found.
 fn has_golden(request: &RunRequest<'_>, sut: Option<&RunningSut>) -> bool {
     match &request.server {
         ServerChoice::Embedded(_) => true,
-        ServerChoice::Start(Server::BuiltIn { family, .. }, _) => *family == Family::OrderEntry,
+        ServerChoice::Start(Server::BuiltIn { family, .. }, _) => profile(*family).built_in_restores,
         ServerChoice::Start(..) => sut.and_then(RunningSut::has_kept_data).is_some(),
         // Its data are restored by others, or loaded anew.
         ServerChoice::External(_) => false,
@@ -349,7 +346,7 @@ fn fitted(plan: &Plan, sut: Option<&RunningSut>, target: &ResolvedTarget) -> Res
 /// Returns what the kernel is to hold the server to.
 fn limits(request: &RunRequest<'_>) -> ResourceLimits {
     let sut = &request.plan.sut;
-    let serves_files = profile(request.plan.workload.family()).serves_files;
+    let serves_files = profile(request.plan.workload.family()).files.is_some();
     let directory = if serves_files { &request.files_dir } else { &request.data_dir };
     ResourceLimits {
         cpus: sut.cpus.clone(),
@@ -416,12 +413,10 @@ fn prove_memory_limit(
     stop: &AtomicBool,
 ) -> Result<Option<String>, FleetError> {
     // A server without a file set meets its limit under load, or not at all.
-    let has_files = plan.workload.family() == Family::Web;
-    if !has_files || sut.held().memory.is_none() {
-        return Ok(None);
-    }
+    let files = profile(plan.workload.family()).files.filter(|_| sut.held().memory.is_some());
+    let Some(files) = files else { return Ok(None) };
     observer.event(Event::Preparing("driving the server to its memory limit"));
-    let proof = family::web::prove_memory_limit(sut, plan, stop)?;
+    let proof = (files.prove_memory_limit)(sut, plan, stop)?;
     let text = proof
         .map_or("does not bind: its control group keeps no account".to_owned(), |proof| proof.to_string());
     let text = format!("limit on the server's memory {text}");

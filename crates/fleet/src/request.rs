@@ -65,14 +65,6 @@ pub enum ServerChoice {
 }
 
 impl ServerChoice {
-    /// Returns what stands in front of a server that this run starts.
-    pub(crate) fn acceleration(&self) -> Option<&Acceleration> {
-        match self {
-            ServerChoice::Start(_, acceleration) => acceleration.as_ref(),
-            ServerChoice::External(_) | ServerChoice::Embedded(_) => None,
-        }
-    }
-
     /// Returns whether the server holds itself to its CPU quota. The built-in one does; of what stands in front of it, it
     /// knows nothing.
     pub(crate) fn limits_itself(&self) -> bool {

@@ -28,6 +28,15 @@ pub struct LoadListError {
     pub hint: String,
 }
 
+/// A text that is not a level.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+enum LevelError {
+    #[error("expected a number of users from 1 to {USERS_MAX}, found `{0}`")]
+    Users(String),
+    #[error("expected a rate above 0 and up to {RATE_MAX} per second, found `{0}`")]
+    Rate(String),
+}
+
 /// Reads a list of numbers of users, in the order written.
 ///
 /// # Errors
@@ -37,7 +46,7 @@ pub struct LoadListError {
 pub fn parse_load(text: &str) -> Result<Vec<u32>, LoadListError> {
     let levels = parse(text, |number| match number.parse::<u32>() {
         Ok(users) if (1..=USERS_MAX).contains(&users) => Ok(f64::from(users)),
-        _ => Err(format!("expected a number of users from 1 to {USERS_MAX}, found `{number}`")),
+        _ => Err(LevelError::Users(number.to_owned())),
     })?;
     Ok(levels.into_iter().map(|level| level as u32).collect())
 }
@@ -52,7 +61,7 @@ pub fn parse_rates(text: &str) -> Result<Vec<f64>, LoadListError> {
         let is_plain = number.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
         match number.parse::<f64>() {
             Ok(rate) if is_plain && 0.0 < rate && rate <= RATE_MAX => Ok(rate),
-            _ => Err(format!("expected a rate above 0 and up to {RATE_MAX} per second, found `{number}`")),
+            _ => Err(LevelError::Rate(number.to_owned())),
         }
     })
 }
@@ -72,7 +81,7 @@ pub fn load_text(levels: impl IntoIterator<Item = f64>) -> String {
     levels.iter().map(f64::to_string).collect::<Vec<_>>().join(",")
 }
 
-fn parse(text: &str, number: impl Fn(&str) -> Result<f64, String>) -> Result<Vec<f64>, LoadListError> {
+fn parse(text: &str, number: impl Fn(&str) -> Result<f64, LevelError>) -> Result<Vec<f64>, LoadListError> {
     let mut levels = Vec::new();
     let mut start = 0;
     for item in text.split(',') {
@@ -110,9 +119,9 @@ impl<'a> Piece<'a> {
         LoadListError { message, span, hint: hint.to_owned() }
     }
 
-    fn number(self, number: impl Fn(&str) -> Result<f64, String>) -> Result<f64, LoadListError> {
+    fn number(self, number: impl Fn(&str) -> Result<f64, LevelError>) -> Result<f64, LoadListError> {
         const HINT: &str = "write a range with a step such as `10..200/10`, or a list such as `1,2,5`";
-        number(self.text).map_err(|message| self.error(message, HINT))
+        number(self.text).map_err(|error| self.error(error.to_string(), HINT))
     }
 
     /// Splits the part at a separator, if it contains one.
@@ -127,7 +136,7 @@ impl<'a> Piece<'a> {
     }
 
     /// Returns the levels of an item: one, or those of a range.
-    fn levels(self, number: impl Fn(&str) -> Result<f64, String>) -> Result<Vec<f64>, LoadListError> {
+    fn levels(self, number: impl Fn(&str) -> Result<f64, LevelError>) -> Result<Vec<f64>, LoadListError> {
         let (from, rest) = self.cut("..");
         let first = from.number(&number)?;
         let Some(rest) = rest else { return Ok(vec![first]) };

@@ -31,7 +31,7 @@ pub trait Named: Clone + 'static {
 /// The enum derives `Serialize` or `Deserialize`, which use the same names; one that is written and not stored,
 /// `enum Choice without serde { … }`, derives neither. Names are stored and typed by users, so they never change.
 ///
-/// A value of the latter that only builds with a cargo feature says so: `Echo = "echo" if feature = "echo"`.
+/// A value of the latter that only builds with a cargo feature says so: `Trial = "trial" if feature = "trials"`.
 #[macro_export]
 macro_rules! names {
     (

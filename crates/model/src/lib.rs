@@ -59,20 +59,22 @@ pub use field::{Field, Privacy};
 pub use generated_text::{GENERATED_MARKUP, GeneratedText};
 pub use headline::Headline;
 pub use limit::{
-    Limit, LimitComparison, LimitError, LimitMetric, LimitUnit, PercentileRank, limits_text, parse_limits,
+    Limit, LimitComparison, LimitError, LimitFault, LimitMetric, LimitUnit, PercentileRank, limits_text,
+    parse_limits,
 };
 pub use load::{Arrivals, Load, LoadPoint, POISSON_LANES};
 pub use make_plan::{Problem, make_plan};
 pub use merge::{MergeError, MergeFault};
 pub use notes::{NOTES_FORMAT, Notes, notes_schema};
 pub use notice::{NoticeKind, NoticeTotals, UserNotice};
-pub use operation::{CODES_MAX, Kinded, MeasuredValues, Outcome, Reply, SLOTS_MAX, WebRequest};
+pub use operation::{CODES_MAX, Kinded, MeasuredValues, Outcome, Reply, SLOTS_MAX};
 pub use overrides::{DEFAULT_SEED, Overrides};
 pub use partition::{Assignment, partition};
 pub use phase::{Phase, Phases};
+pub use plan::web::{AcceleratorPlan, Gateway, GatewayKind, WebSut};
 pub use plan::{
-    AcceleratorPlan, BenchmarkId, CertificateCheck, CpuQuota, Gateway, GatewayKind, LimitInForce,
-    Modification, PLAN_FORMAT, Plan, Refinement, Rules, Search, ServerLimit, SutPlan,
+    BenchmarkId, CertificateCheck, CpuQuota, LimitInForce, Modification, PLAN_FORMAT, Plan, Refinement,
+    Rules, Search, ServerLimit, SutPlan,
 };
 pub use price_list::{
     Discount, Maintenance, PRICE_LIST_FORMAT, Price, PriceItem, PriceKind, PriceList, Term, TermUnit,
@@ -88,23 +90,9 @@ pub use secret::{PlacedSecret, RequestPart, Secret, SecretSource};
 pub use secrets::{MissingSecret, Secrets};
 pub use setting::{
     ChosenSetting, Configuration, DefinitionKey, Setting, SettingChoice, SettingError, SettingKind,
-    SettingValue,
+    SettingValue, SettingValueError,
 };
 pub use testbed::{Fact, FactSection, FactState, LOAD_MACHINE, RUN_VALUES, Testbed};
 pub use user::{Answer, Mix, Step, User};
 pub use words::{Noun, Words, capitalized};
-pub use workload::{
-    APP_APPENDED_BYTES_MAX, APP_BLOCK_BYTES, APP_RANGE_BYTES_MIN, AppFileIo, AppPayload, AppProtocol,
-    AppRequest, AppSuite, AppTransaction, AppWorkload, AutoRange, BUFFERED_BODY_MAX, BodyEncoding,
-    CLOSE_WAIT_MAX, Connection, Cookies, Count, DATA_BYTES_MAX, DataError, DataReset, DataSet, DataTable,
-    DatabaseMode, DatabaseProduct, EXTRACTED_BYTES_MAX, EXTRACTED_MAX, ExpectedText, ExpectedValue, Extract,
-    ExtractSource, FILES_MAX, FileSet, FileSetError, HttpVersion, JsonCheck, OrderDelivery,
-    OrderEntryWorkload, OrderMix, OrderPacing, OrderRequest, OrderSql, Page, Parameter, ParameterError,
-    PathPattern, PathPatternError, PathValue, Pick, PickError, REDIRECTS_MAX, Redirects, ReplyBody, Request,
-    RowCount, RowPick, RowsEnd, STREAMS_MAX, Sampler, SessionValue, SetFile, SqlRequest, SqlStatement,
-    SqlTransaction, SqlWorkload, TemplatePiece, Tls, UserPage, ValueSampler, WebProtocol, WebWorkload,
-    Workload, app_measure, compile_regex, file_path_fault, is_json_pointer, order_measure, sql_measure,
-    template_pieces, web_measure,
-};
-#[cfg(feature = "echo")]
-pub use workload::{EchoMessage, EchoMessageKind, EchoWorkload, echo_measure};
+pub use workload::*;

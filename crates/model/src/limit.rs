@@ -101,6 +101,20 @@ pub struct LimitError {
     pub hint: String,
 }
 
+/// A limit that makes no sense.
+#[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
+pub enum LimitFault {
+    /// The comparison does not fit the metric.
+    #[error("`{0}` needs {side} limit", side = if .0.is_better_below() { "an upper" } else { "a lower" })]
+    Comparison(LimitMetric),
+    /// The unit does not fit the metric.
+    #[error("the unit is not one of `{0}`")]
+    Unit(LimitMetric),
+    /// No load point could meet it, or each does.
+    #[error("`{0}` {reach}", reach = .0.reach())]
+    Amount(Limit),
+}
+
 /// All metrics that are no percentile.
 const METRICS: &[(&str, LimitMetric)] = &[
     ("mean", LimitMetric::Mean),
@@ -251,22 +265,21 @@ impl Limit {
     ///
     /// # Errors
     ///
-    /// The message, if comparison or unit do not fit the metric, or no load point could ever meet the limit.
+    /// Comparison or unit do not fit the metric, or no load point could ever meet the limit.
     pub fn new(
         metric: LimitMetric,
         comparison: LimitComparison,
         amount: f64,
         unit: LimitUnit,
-    ) -> Result<Limit, String> {
+    ) -> Result<Limit, LimitFault> {
         if comparison.is_upper() != metric.is_better_below() {
-            let side = if metric.is_better_below() { "an upper" } else { "a lower" };
-            return Err(format!("`{metric}` needs {side} limit"));
+            return Err(LimitFault::Comparison(metric));
         }
         if !metric.units().iter().any(|(_, known, _)| *known == unit) {
-            return Err(format!("the unit is not one of `{metric}`"));
+            return Err(LimitFault::Unit(metric));
         }
         let limit = Limit { metric, comparison, amount, unit };
-        if limit.can_be_met() { Ok(limit) } else { Err(format!("`{limit}` {}", limit.reach())) }
+        if limit.can_be_met() { Ok(limit) } else { Err(LimitFault::Amount(limit)) }
     }
 
     /// Returns the metric that the limit is on.
@@ -397,7 +410,7 @@ impl<'a> Piece<'a> {
         };
         let (_, amount) = rest.cut(sign.len());
         let (number, unit) = amount.amount(metric, &hint)?;
-        Limit::new(metric, *comparison, number, unit).map_err(|message| self.error(message, &hint))
+        Limit::new(metric, *comparison, number, unit).map_err(|fault| self.error(fault.to_string(), &hint))
     }
 
     fn metric(self) -> Result<LimitMetric, LimitError> {

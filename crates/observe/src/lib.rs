@@ -36,14 +36,14 @@ pub use cpu_order::by_core;
 pub use disk::{disk_of, free_bytes, is_in_memory, share_file_system};
 pub use doctor::{Check, CheckState, DoctorInput, examine};
 pub use inventory::{
-    InventoryInput, Redactor, inventory, model_name, named_user, package_of, redactor, unknown_server,
-    user_name,
+    InventoryInput, Redactor, Unavailable, inventory, model_name, named_user, package_of, redactor,
+    unknown_server, user_name,
 };
 pub use monitor::{
     AppServerAddress, AppServerAddressError, AppServerMonitor, LocalMachine, MonitorError, MonitorSource,
-    MonitorSourceError, MonitoredSut, NetworkMachine, PROC_FILES, PageUrl, ProcessMeter, PrometheusMachine,
-    RemoteGroupSize, ResourceMonitor, ServiceStatus, SshAccount, SshAccountError, SshMachine, SshOptions,
-    StatusKind, StatusSource, THIS_MACHINE, WatchedGroups, prometheus,
+    MonitorSourceError, MonitoredSut, NetworkMachine, PROC_FILES, PageUrl, PageUrlError, ProcessMeter,
+    PrometheusMachine, RemoteGroupSize, ResourceMonitor, ServiceStatus, SshAccount, SshAccountError,
+    SshMachine, SshOptions, StatusKind, StatusSource, THIS_MACHINE, WatchedGroups, prometheus,
 };
 pub use open_files::open_files_max;
 pub use program::{ObserverProgram, StartProgram, StartedProgram};

@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use drivers::ClientIdentity;
 use drivers::web::{ConnectTo, Target};
+use drivers::{ClientIdentity, ClientIdentityError};
 use languages::{HttpUrl, foreign_text};
 
 use crate::arguments::SutArguments;
@@ -101,7 +101,7 @@ fn read_identity(certificate: &Path, key: &Path) -> Result<ClientIdentity, Failu
             false => format!("`{}` and `{}`", certificate.display(), key.display()),
         };
         let failure = Failure::usage(format!("client certificate in {names}: {problem}"));
-        match problem.contains("no private key") && certificate == key {
+        match matches!(problem, ClientIdentityError::NoKey) && certificate == key {
             true => failure.hint("name the file of the private key by `--key FILE`"),
             false => failure,
         }

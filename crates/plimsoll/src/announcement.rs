@@ -3,7 +3,7 @@
 use model::{Plan, Refinement, SutPlan};
 use units::Bytes;
 
-use crate::candidates::Candidate;
+use crate::candidate::Candidate;
 use crate::plan_lines;
 use crate::planned_run::PlannedRun;
 use crate::preflight;
@@ -54,7 +54,7 @@ fn server_line(sut: &SutPlan, candidate: &Candidate) -> String {
     };
     let memory = sut.memory.map(|memory| format!("; memory up to {}", Bytes(memory)));
     let disk = sut.disk.map(|disk| format!("; disk up to {disk}"));
-    let cache = sut.accelerator.as_ref().map(|one| format!("; cache up to {}", Bytes(one.cache_bytes)));
+    let cache = sut.accelerator().map(|one| format!("; cache up to {}", Bytes(one.cache_bytes)));
     let more = [memory, disk, cache].into_iter().flatten().collect::<String>();
     format!("server        {}, CPUs {}, {quota}{more}", candidate.label, cpus(&sut.cpus))
 }

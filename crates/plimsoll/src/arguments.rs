@@ -1,5 +1,6 @@
 //! The command line.
 
+use std::ops::RangeInclusive;
 use std::path::PathBuf;
 
 use analysis::compare::ChangeBound;
@@ -15,6 +16,7 @@ use observe::{MonitorSource, MonitorSourceError, ProcessSelector, ProcessSelecto
 use plimsoll_accelerator::AccelerateArguments;
 use units::{Bytes, Nanos};
 
+use crate::argument_error::ArgumentError;
 use crate::choice::choice;
 use crate::connect_to::ConnectToArgument;
 use crate::exit::Failure;
@@ -947,102 +949,94 @@ pub(crate) struct CpuList(pub Vec<u32>);
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct QuotaArgument(pub Option<f64>);
 
-fn load_list(text: &str) -> Result<UserList, String> {
-    parse_load(text).map(UserList).map_err(|error| with_pointer(text, &error))
+fn load_list(text: &str) -> Result<UserList, ArgumentError> {
+    parse_load(text).map(UserList).map_err(ArgumentError::of_list(text))
 }
 
-fn rate_list(text: &str) -> Result<RateList, String> {
-    parse_rates(text).map(RateList).map_err(|error| with_pointer(text, &error))
+fn rate_list(text: &str) -> Result<RateList, ArgumentError> {
+    parse_rates(text).map(RateList).map_err(ArgumentError::of_list(text))
 }
 
-fn limits(text: &str) -> Result<LimitList, String> {
-    let LimitError { message, span, hint } = match parse_limits(text) {
-        Ok(limits) => return Ok(LimitList(limits)),
-        Err(error) => error,
-    };
-    Err(with_pointer(text, &LoadListError { message, span, hint }))
+fn limits(text: &str) -> Result<LimitList, ArgumentError> {
+    let mistake = |LimitError { message, span, hint }| LoadListError { message, span, hint };
+    parse_limits(text).map(LimitList).map_err(mistake).map_err(ArgumentError::of_list(text))
 }
 
-fn bounds(text: &str) -> Result<BoundList, String> {
-    parse_bounds(text).map(BoundList).map_err(|error| with_pointer(text, &error))
+fn bounds(text: &str) -> Result<BoundList, ArgumentError> {
+    parse_bounds(text).map(BoundList).map_err(ArgumentError::of_list(text))
 }
 
-/// Renders an error of a list with a pointer to its position in the list.
-fn with_pointer(text: &str, error: &LoadListError) -> String {
-    let before = text.get(..error.span.start).unwrap_or(text).chars().count();
-    let inside = text.get(error.span.clone()).unwrap_or_default().chars().count().max(1);
-    let pointer = format!("{}{}", " ".repeat(before), "^".repeat(inside));
-    format!("{error}\n  {text}\n  {pointer}\nhint: {}", error.hint)
-}
-
-fn time(text: &str) -> Result<Nanos, String> {
+fn time(text: &str) -> Result<Nanos, ArgumentError> {
     // On the command line, a number without a unit means seconds.
-    match text.parse::<f64>() {
-        Ok(_) => parse_time(&format!("{text} s")),
-        Err(_) => parse_time(text),
-    }
-    .map_err(|error| format!("{error}\nhint: {}", error.hint))
+    let with_unit = text.parse::<f64>().map(|_| format!("{text} s"));
+    Ok(parse_time(with_unit.as_deref().unwrap_or(text))?)
 }
 
-fn level(text: &str) -> Result<f64, String> {
+/// Reads a number in a range; `expected` is the error of another one.
+fn number(text: &str, range: RangeInclusive<f64>, expected: &str) -> Result<f64, ArgumentError> {
+    let number = text.parse().ok().filter(|number| range.contains(number));
+    number.ok_or_else(|| ArgumentError::expected(expected))
+}
+
+fn level(text: &str) -> Result<f64, ArgumentError> {
     let level = text.parse::<f64>().ok().filter(|level| 0.0 < *level && *level <= RATE_MAX);
-    level.ok_or_else(|| format!("expected a number above 0 and up to {RATE_MAX}"))
+    level.ok_or_else(|| ArgumentError::expected(format!("a number above 0 and up to {RATE_MAX}")))
 }
 
-fn cpu_list(text: &str) -> Result<CpuList, String> {
-    observe::parse_cpu_list(text).map(CpuList).map_err(|error| error.to_string())
+fn cpu_list(text: &str) -> Result<CpuList, ArgumentError> {
+    Ok(CpuList(observe::parse_cpu_list(text)?))
 }
 
-fn share(text: &str) -> Result<f64, String> {
-    let share = text.parse::<f64>().ok().filter(|share| (0.01..=1.0).contains(share));
-    share.ok_or_else(|| "expected a fraction of one CPU from 0.01 to 1".to_owned())
+fn share(text: &str) -> Result<f64, ArgumentError> {
+    number(text, 0.01..=1.0, "a fraction of one CPU from 0.01 to 1")
 }
 
-fn several_cpus(text: &str) -> Result<f64, String> {
-    let cpus = text.parse::<f64>().ok().filter(|cpus| (0.01..=256.0).contains(cpus));
-    cpus.ok_or_else(|| "expected a number of CPUs from 0.01 to 256".to_owned())
+fn several_cpus(text: &str) -> Result<f64, ArgumentError> {
+    number(text, 0.01..=256.0, "a number of CPUs from 0.01 to 256")
 }
 
-fn file_size(text: &str) -> Result<u64, String> {
-    let size = parse_bytes(text).map_err(|error| format!("{}\nhint: {}", error.message, error.hint))?;
-    Ok(size.0)
+fn file_size(text: &str) -> Result<u64, ArgumentError> {
+    Ok(parse_bytes(text)?.0)
 }
 
-fn append_size(text: &str) -> Result<u64, String> {
-    let is_allowed = |size: &u64| (APP_BLOCK_BYTES..=APP_APPENDED_BYTES_MAX).contains(size);
-    Some(file_size(text)?).filter(is_allowed).ok_or_else(|| "expected a size from 4 KiB to 20 MiB".to_owned())
+fn append_size(text: &str) -> Result<u64, ArgumentError> {
+    let size = file_size(text)?;
+    if !(APP_BLOCK_BYTES..=APP_APPENDED_BYTES_MAX).contains(&size) {
+        return Err(ArgumentError::expected("a size from 4 KiB to 20 MiB"));
+    }
+    Ok(size)
 }
 
-fn workers(text: &str) -> Result<usize, String> {
-    let workers = text.parse().ok().filter(|workers| (1..=servers::gateway::WORKERS_MAX).contains(workers));
-    workers.ok_or_else(|| format!("expected a number from 1 to {}", servers::gateway::WORKERS_MAX))
+fn workers(text: &str) -> Result<usize, ArgumentError> {
+    let most = servers::gateway::WORKERS_MAX;
+    let workers = text.parse().ok().filter(|workers| (1..=most).contains(workers));
+    workers.ok_or_else(|| ArgumentError::expected(format!("a number from 1 to {most}")))
 }
 
-fn label(text: &str) -> Result<String, String> {
+fn label(text: &str) -> Result<String, ArgumentError> {
     let label = text.trim();
     let n = label.chars().count();
-    match (1..=LABEL_CHARS_MAX).contains(&n) && !label.chars().any(is_terminal_control) {
-        true => Ok(label.to_owned()),
-        false => {
-            Err(format!("expected a name of 1 to {LABEL_CHARS_MAX} printable characters, such as `before`"))
-        }
+    if !(1..=LABEL_CHARS_MAX).contains(&n) || label.chars().any(is_terminal_control) {
+        let form = format!("a name of 1 to {LABEL_CHARS_MAX} printable characters, such as `before`");
+        return Err(ArgumentError::expected(form));
     }
+    Ok(label.to_owned())
 }
 
-fn memory(text: &str) -> Result<u64, String> {
-    let Bytes(bytes) =
-        parse_bytes(text).map_err(|error| format!("{}\nhint: {}", error.message, error.hint))?;
-    if bytes < MEMORY_MIN { Err(format!("expected at least {}", Bytes(MEMORY_MIN))) } else { Ok(bytes) }
+fn memory(text: &str) -> Result<u64, ArgumentError> {
+    let bytes = file_size(text)?;
+    if bytes < MEMORY_MIN {
+        return Err(ArgumentError::expected(format!("at least {}", Bytes(MEMORY_MIN))));
+    }
+    Ok(bytes)
 }
 
-fn quota(text: &str) -> Result<QuotaArgument, String> {
+fn quota(text: &str) -> Result<QuotaArgument, ArgumentError> {
     if text == "none" {
         return Ok(QuotaArgument(None));
     }
-    match text.parse::<f64>() {
-        Ok(cpus) if (0.01..=1024.0).contains(&cpus) => Ok(QuotaArgument(Some(cpus))),
-        _ => Err("expected a number of CPUs from 0.01 to 1024, or `none`".to_owned()),
-    }
+    let cpus = number(text, 0.01..=1024.0, "a number of CPUs from 0.01 to 1024, or `none`")?;
+    Ok(QuotaArgument(Some(cpus)))
 }
 
 #[cfg(test)]
@@ -1062,7 +1056,7 @@ mod tests {
         assert_eq!(time("5m"), Ok(Nanos::from_secs(300)));
         assert_eq!(time("1m30s"), Ok(Nanos::from_secs(90)));
         assert_eq!(
-            time("5 sec").unwrap_err(),
+            time("5 sec").unwrap_err().to_string(),
             "`sec` is not a unit of time\n\
              hint: write a number and a unit, such as `600 s`; units are ns, us, ms, s, m, min, h, d"
         );

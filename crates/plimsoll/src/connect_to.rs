@@ -4,6 +4,8 @@ use std::str::FromStr;
 
 use languages::is_host;
 
+use crate::argument_error::ArgumentError;
+
 /// A place for connections that are meant for another: of `--resolve` and `--connect-to`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct ConnectToArgument {
@@ -15,17 +17,18 @@ pub(crate) struct ConnectToArgument {
 
 impl ConnectToArgument {
     /// Reads `HOST:PORT:ADDRESS`, as curl's `--resolve` has it; an IPv6 address may stand without brackets.
-    pub(crate) fn resolve(text: &str) -> Result<ConnectToArgument, String> {
-        let expected = "expected `HOST:PORT:ADDRESS`, such as `shop.example:443:127.0.0.1`";
-        let (host, rest) = split_host(text).ok_or(expected)?;
-        let (port, address) = rest.split_once(':').ok_or(expected)?;
+    pub(crate) fn resolve(text: &str) -> Result<ConnectToArgument, ArgumentError> {
+        let form = "`HOST:PORT:ADDRESS`, such as `shop.example:443:127.0.0.1`";
+        let expected = || ArgumentError::expected(form);
+        let (host, rest) = split_host(text).ok_or_else(expected)?;
+        let (port, address) = rest.split_once(':').ok_or_else(expected)?;
         if address.contains(',') {
-            return Err(format!("{expected}, with one address: all load goes there"));
+            return Err(ArgumentError::expected(format!("{form}, with one address: all load goes there")));
         }
         let address = address.trim_start_matches('[').trim_end_matches(']');
-        let address: std::net::IpAddr = address.parse().map_err(|_| expected)?;
+        let address: std::net::IpAddr = address.parse().map_err(|_| expected())?;
         let address = if address.is_ipv6() { format!("[{address}]") } else { address.to_string() };
-        let from = (Some(host.ok_or(expected)?), Some(read_port(port)?.ok_or(expected)?));
+        let from = (Some(host.ok_or_else(expected)?), Some(read_port(port)?.ok_or_else(expected)?));
         Ok(ConnectToArgument { from, to: (Some(address), None) })
     }
 
@@ -38,14 +41,15 @@ impl ConnectToArgument {
 }
 
 impl FromStr for ConnectToArgument {
-    type Err = String;
+    type Err = ArgumentError;
 
     /// Reads `HOST:PORT:HOST:PORT`, as curl's `--connect-to` has it: what is empty is any, or that of the target.
-    fn from_str(text: &str) -> Result<ConnectToArgument, String> {
-        let expected = "expected `HOST:PORT:HOST:PORT`, such as `shop.example:80:127.0.0.1:8080`";
-        let (from_host, rest) = split_host(text).ok_or(expected)?;
-        let (from_port, rest) = rest.split_once(':').ok_or(expected)?;
-        let (to_host, to_port) = split_host(rest).ok_or(expected)?;
+    fn from_str(text: &str) -> Result<ConnectToArgument, ArgumentError> {
+        let expected =
+            || ArgumentError::expected("`HOST:PORT:HOST:PORT`, such as `shop.example:80:127.0.0.1:8080`");
+        let (from_host, rest) = split_host(text).ok_or_else(expected)?;
+        let (from_port, rest) = rest.split_once(':').ok_or_else(expected)?;
+        let (to_host, to_port) = split_host(rest).ok_or_else(expected)?;
         Ok(ConnectToArgument { from: (from_host, read_port(from_port)?), to: (to_host, read_port(to_port)?) })
     }
 }
@@ -71,11 +75,11 @@ fn split_host(text: &str) -> Option<(Option<String>, &str)> {
     }
 }
 
-fn read_port(text: &str) -> Result<Option<u16>, String> {
+fn read_port(text: &str) -> Result<Option<u16>, ArgumentError> {
     match text {
         "" => Ok(None),
         text => match text.parse() {
-            Ok(0) | Err(_) => Err("expected a port from 1 to 65535".to_owned()),
+            Ok(0) | Err(_) => Err(ArgumentError::expected("a port from 1 to 65535")),
             Ok(port) => Ok(Some(port)),
         },
     }

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use drivers::database::DatabasePassword;
 use fleet::ExternalDatabase;
 use model::DatabaseProduct;
+use thiserror::Error;
 
 use crate::exit::Failure;
 use crate::paths;
@@ -72,14 +73,24 @@ fn password_in(text: &str, database: &ExternalDatabase) -> Option<DatabasePasswo
     text.lines().find_map(|line| password_of(line, database)).map(DatabasePassword::new)
 }
 
-fn read(path: &Path) -> Result<String, String> {
-    let file = File::open(path).map_err(|error| error.to_string())?;
-    let mode = file.metadata().map_err(|error| error.to_string())?.permissions().mode();
-    if mode & OF_OTHERS != 0 {
-        return Err("users other than its owner can read or change it".to_owned());
+/// A reason why a file of passwords is not used.
+#[derive(Debug, Error)]
+enum PasswordFileError {
+    /// It cannot be read.
+    #[error(transparent)]
+    Unreadable(#[from] std::io::Error),
+    /// Its permissions are not those of a secret.
+    #[error("users other than its owner can read or change it")]
+    OpenToOthers,
+}
+
+fn read(path: &Path) -> Result<String, PasswordFileError> {
+    let file = File::open(path)?;
+    if file.metadata()?.permissions().mode() & OF_OTHERS != 0 {
+        return Err(PasswordFileError::OpenToOthers);
     }
     let mut text = String::new();
-    file.take(FILE_BYTES_MAX).read_to_string(&mut text).map_err(|error| error.to_string())?;
+    file.take(FILE_BYTES_MAX).read_to_string(&mut text)?;
     Ok(text)
 }
 
@@ -160,7 +171,7 @@ mod tests {
         std::fs::write(&path, "*:*:*:*:secret").unwrap();
         let mode = |mode| std::fs::set_permissions(&path, std::fs::Permissions::from_mode(mode)).unwrap();
         mode(0o640);
-        assert_eq!(read(&path).unwrap_err(), "users other than its owner can read or change it");
+        assert_eq!(read(&path).unwrap_err().to_string(), "users other than its owner can read or change it");
         mode(0o600);
         assert_eq!(read(&path).unwrap(), "*:*:*:*:secret");
         assert!(read(&folder.path().join("none")).is_err());

@@ -4,6 +4,8 @@ use analysis::compare::{BoundDirection, ChangeBound, ComparedMetric};
 use languages::LoadListError;
 use model::PercentileRank;
 
+use crate::argument_error::ArgumentError;
+
 /// The names of the metrics, besides those of percentiles.
 const METRICS: [(&str, ComparedMetric); 4] = [
     ("rate", ComparedMetric::Score),
@@ -62,7 +64,7 @@ fn bound(text: &str) -> Result<ChangeBound, (String, String)> {
         BoundDirection::Decrease => format!("write a decrease in percent, such as `{name}<-5%`"),
         BoundDirection::Increase => format!("write an increase in percent, such as `{name}>+5%`"),
     };
-    let percent = signed_percent(rest).map_err(|message| (message, example.clone()))?;
+    let percent = signed_percent(rest).map_err(|error| (error.to_string(), example.clone()))?;
     let is_sensible = match direction {
         BoundDirection::Decrease => -100.0 < percent && percent <= 0.0,
         BoundDirection::Increase => (0.0..=PERCENT_MAX).contains(&percent),
@@ -85,9 +87,9 @@ fn metric(name: &str) -> Option<ComparedMetric> {
 }
 
 /// Reads `-5%`, `+10 %` or `10%`. The minus sign may be that of typography.
-fn signed_percent(text: &str) -> Result<f64, String> {
+fn signed_percent(text: &str) -> Result<f64, ArgumentError> {
     let Some(number) = text.strip_suffix('%') else {
-        return Err(format!("expected a change in percent, found `{text}`"));
+        return Err(ArgumentError::expected(format!("a change in percent, found `{text}`")));
     };
     let number = number.trim_end();
     let (sign, digits) = match number.strip_prefix(['-', '−']) {
@@ -97,7 +99,7 @@ fn signed_percent(text: &str) -> Result<f64, String> {
     let is_plain = digits.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
     match digits.parse::<f64>() {
         Ok(percent) if is_plain => Ok(sign * percent),
-        _ => Err(format!("expected a number before `%`, found `{number}`")),
+        _ => Err(ArgumentError::expected(format!("a number before `%`, found `{number}`"))),
     }
 }
 

@@ -62,6 +62,14 @@ pub(crate) fn persistent_dir() -> PathBuf {
     private_folder_in(Path::new("/var/tmp"))
 }
 
+/// Returns the directory of the files of a built-in server by its name below the persistent private one, which exists.
+///
+/// # Errors
+/// If the private directory cannot be created, or others have access to it.
+pub(crate) fn built_in_dir(name: &str) -> Result<PathBuf, Failure> {
+    Ok(make_private(&persistent_dir())?.join(name))
+}
+
 /// Creates a directory that only this user has access to, or checks an existing one; returns its path.
 ///
 /// # Errors

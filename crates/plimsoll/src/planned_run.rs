@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use model::{CpuQuota, Plan};
 
-use crate::candidates::Candidate;
+use crate::candidate::Candidate;
 
 /// A server to run, with its plan and the file of its run.
 #[derive(Debug)]

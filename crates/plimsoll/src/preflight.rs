@@ -5,11 +5,11 @@ use std::path::Path;
 
 use model::Plan;
 use observe::{CheckState, examine};
-use testbed::{SutLookUp, probe_quota};
+use testbed::{SutLookUp, WebLookUp, probe_quota};
 use units::Nanos;
 
 use crate::arguments::SutArguments;
-use crate::candidates::{Candidate, ChosenServer};
+use crate::candidate::{Candidate, ChosenServer};
 use crate::exit::{Exit, Failure};
 use crate::paths;
 use crate::planned_run::PlannedRun;
@@ -38,10 +38,12 @@ fn check_programs(sut: &SutArguments, candidate: &Candidate, plan: &Plan) -> Res
     };
     let asked = SutLookUp {
         server,
-        accelerator: candidate.accelerator.as_ref().map(|one| &*one.recipe),
         profile: sut.profile.as_deref(),
         variant: fleet::variant(&plan.workload),
-        gateway: candidate.gateway,
+        web: WebLookUp {
+            accelerator: candidate.accelerator.as_ref().map(|one| &*one.recipe),
+            gateway: candidate.gateway,
+        },
         program: &program,
         search_path: &search_path,
     };

@@ -4,9 +4,9 @@ use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
-use drivers::database::DatabasePassword;
 use languages::{Diagnostic, Diagnostics, foreign_text};
-use model::{PlacedSecret, Request, RequestPart, SecretSource, Secrets, SqlDefinition, WorkloadDefinition};
+use model::{PlacedSecret, Request, RequestPart, SecretSource, Secrets};
+use thiserror::Error;
 
 use crate::benchmark::{Chosen, DefinitionFile, DefinitionSource};
 use crate::exit::Failure;
@@ -36,7 +36,7 @@ pub(crate) fn read(chosen: &Chosen, has_filelist: bool) -> Result<Secrets, Failu
         let request = &workload.requests[placed.kind];
         match value(placed, request, folder, chosen.given.as_ref()) {
             Ok(value) => secrets.insert(placed.kind, &placed.secret.part, value),
-            Err((label, hint)) => {
+            Err(MissingValue { label, hint }) => {
                 let request = &workload.requests[placed.kind].name;
                 problems.push(Diagnostic {
                     message: format!("`{}` of request `{request}` has no value", placed.secret.part.key()),
@@ -66,32 +66,23 @@ fn without_text(problems: &[Diagnostic]) -> Failure {
     }
 }
 
-/// Returns the password of a database by the environment variable that the definition names; `None` if it names none.
-///
-/// # Errors
-/// The variable is not set.
-pub(crate) fn database_password(chosen: &Chosen) -> Result<Option<DatabasePassword>, Failure> {
-    let WorkloadDefinition::Sql(SqlDefinition { password: Some(name), .. }) =
-        &chosen.benchmark.definition.workload
-    else {
-        return Ok(None);
-    };
-    let value = paths::variable(name).map_err(|why| {
-        Failure::usage(format!("`workload.password` has no value: the environment variable `{name}` {why}"))
-            .hint(format!("set it for the run: `{name}=… plimsoll run …`"))
-    })?;
-    Ok(Some(DatabasePassword::new(value)))
+/// A reason why a secret has no value.
+struct MissingValue {
+    /// The source, and what is wrong with it.
+    label: String,
+    /// The remedy.
+    hint: String,
 }
 
-/// Returns the value of a secret, or the reason why it has none and a hint.
+/// Returns the value of a secret.
 fn value(
     placed: &PlacedSecret,
     request: &Request,
     folder: &Path,
     given: Option<&(String, String)>,
-) -> Result<String, (String, String)> {
+) -> Result<String, MissingValue> {
     let source = &placed.secret.source;
-    let fail = |why: &str, hint: String| (format!("{source} {why}"), hint);
+    let fail = |why: &str, hint: String| MissingValue { label: format!("{source} {why}"), hint };
     let (value, hint) = match source {
         SecretSource::Definition => return Ok(placed.value.clone().unwrap_or_default()),
         SecretSource::Env(name) if given.is_some_and(|(other, _)| other == name) => {
@@ -104,7 +95,8 @@ fn value(
         SecretSource::File(path) => {
             let path = folder.join(path);
             let hint = format!("the value is read from `{}` when the run begins", path.display());
-            (file(&path, &placed.secret.part).map_err(|why| fail(&why, hint.clone()))?, hint)
+            let read = file(&path, &placed.secret.part);
+            (read.map_err(|why| fail(&why.to_string(), hint.clone()))?, hint)
         }
     };
     match request.fault_of(&placed.secret.part, &value) {
@@ -113,19 +105,35 @@ fn value(
     }
 }
 
+/// A reason why a file has no value of a secret, as the predicate of a sentence.
+#[derive(Debug, Error)]
+enum SecretFileError {
+    /// It cannot be read.
+    #[error("cannot be read: {0}")]
+    Unreadable(#[from] std::io::Error),
+    /// It is a directory, a device or a pipe.
+    #[error("is not a regular file")]
+    NotRegular,
+    /// It is longer than any value.
+    #[error("is longer than {FILE_BYTES_MAX} bytes")]
+    TooLong,
+    /// It is not text.
+    #[error("is not UTF-8")]
+    NotText,
+}
+
 /// Reads a value from a file; a trailing line break is removed, except from a body.
-fn file(path: &Path, part: &RequestPart) -> Result<String, String> {
-    let cannot = |error: std::io::Error| format!("cannot be read: {error}");
-    let file = File::open(path).map_err(cannot)?;
-    if !file.metadata().map_err(cannot)?.is_file() {
-        return Err("is not a regular file".to_owned());
+fn file(path: &Path, part: &RequestPart) -> Result<String, SecretFileError> {
+    let file = File::open(path)?;
+    if !file.metadata()?.is_file() {
+        return Err(SecretFileError::NotRegular);
     }
     let mut bytes = Vec::new();
-    file.take(FILE_BYTES_MAX + 1).read_to_end(&mut bytes).map_err(cannot)?;
+    file.take(FILE_BYTES_MAX + 1).read_to_end(&mut bytes)?;
     if FILE_BYTES_MAX < bytes.len() as u64 {
-        return Err(format!("is longer than {FILE_BYTES_MAX} bytes"));
+        return Err(SecretFileError::TooLong);
     }
-    let text = String::from_utf8(bytes).map_err(|_| "is not UTF-8".to_owned())?;
+    let text = String::from_utf8(bytes).map_err(|_| SecretFileError::NotText)?;
     let line = text.strip_suffix('\n').unwrap_or(&text);
     Ok(match part {
         RequestPart::Body => text,

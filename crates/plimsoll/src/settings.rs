@@ -6,6 +6,7 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use languages::Named;
 use model::{ChosenSetting, Family, SettingChoice, SettingKind, SettingValue};
 
+use crate::argument_error::ArgumentError;
 use crate::exit::Failure;
 
 /// A setting as it is typed.
@@ -106,8 +107,9 @@ impl TypedValueParser for SettingParser {
     }
 }
 
-fn read(text: &str) -> Result<SettingArgument, String> {
-    let (name, values) = text.split_once('=').ok_or("expected NAME=VALUE, for example `tls=full`")?;
+fn read(text: &str) -> Result<SettingArgument, ArgumentError> {
+    let form = "NAME=VALUE, for example `tls=full`";
+    let (name, values) = text.split_once('=').ok_or_else(|| ArgumentError::expected(form))?;
     Ok(SettingArgument { name: name.trim().to_owned(), text: values.trim().to_owned(), is_list: true })
 }
 
@@ -164,9 +166,10 @@ fn possible(choice: &SettingChoice) -> PossibleValue {
 ///
 /// # Errors
 /// If it has no name, or the distribution is not one.
-pub(crate) fn pick(text: &str) -> Result<(String, String), String> {
-    let (name, how) = text.split_once('=').ok_or("expected NAME=HOW, for example `directory=uniform`")?;
-    SettingKind::Distribution.parse(how)?;
+pub(crate) fn pick(text: &str) -> Result<(String, String), ArgumentError> {
+    let form = "NAME=HOW, for example `directory=uniform`";
+    let (name, how) = text.split_once('=').ok_or_else(|| ArgumentError::expected(form))?;
+    SettingKind::Distribution.parse(how).map_err(|remedy| ArgumentError::Setting(remedy.to_string()))?;
     Ok((name.to_owned(), how.to_owned()))
 }
 

@@ -7,7 +7,7 @@ use disclosure::{CampaignRun, Document, Provenance, Table};
 use languages::foreign_text;
 use model::{Fact, FactState, Testbed};
 
-use crate::candidates::{behind_name, server_name, with_cpus};
+use crate::candidate::{behind_name, server_name, with_cpus};
 use crate::exit::Failure;
 use crate::results::Results;
 use crate::stdout::print;
@@ -81,8 +81,8 @@ fn bare_name(run: &Results, name: &str, redacted: RedactedTargets) -> String {
             _ => format!("external server of {name}"),
         };
     }
-    let server = server_name(&sut.name, sut.gateway, sut.profile.as_deref());
-    match &sut.accelerator {
+    let server = server_name(&sut.name, sut.gateway(), sut.profile.as_deref());
+    match sut.accelerator() {
         Some(accelerator) => behind_name(&server, &accelerator.name),
         None => server,
     }

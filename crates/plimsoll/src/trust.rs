@@ -1,10 +1,10 @@
 //! Certificates that are accepted from a server that Plimsoll does not start.
 
+use std::fmt::Display;
 use std::path::Path;
 
 use drivers::web::Target;
 use drivers::{Authorities, Trust};
-use fleet::ExternalServer;
 use model::CertificateCheck;
 
 use crate::arguments::SutArguments;
@@ -20,30 +20,11 @@ pub(crate) fn check(arguments: &SutArguments) -> CertificateCheck {
 }
 
 /// Returns the certificates that are accepted from a target; without TLS, the result has no meaning. `is_encrypted` is
-/// whether the plan encrypts connections to databases.
+/// whether connections to it are encrypted.
 ///
 /// # Errors
 /// If authorities are needed and there are none, or if certificate flags are given for a target without TLS.
-pub(crate) fn of_server(
-    arguments: &SutArguments,
-    server: &ExternalServer,
-    is_encrypted: bool,
-) -> Result<Trust, Failure> {
-    match server {
-        ExternalServer::Web(target, _) => of_target(arguments, target),
-        ExternalServer::Database(_) | ExternalServer::Sql(_) => of_encrypted(arguments, is_encrypted),
-        ExternalServer::App(_) | ExternalServer::OrderEntry(_) => of_encrypted(arguments, false),
-        #[cfg(feature = "echo")]
-        ExternalServer::Echo(_) => of_encrypted(arguments, false),
-    }
-}
-
-/// Does the same for a web server.
-pub(crate) fn of_target(arguments: &SutArguments, target: &Target) -> Result<Trust, Failure> {
-    of_encrypted(arguments, target.secure)
-}
-
-fn of_encrypted(arguments: &SutArguments, is_encrypted: bool) -> Result<Trust, Failure> {
+pub(crate) fn of_server(arguments: &SutArguments, is_encrypted: bool) -> Result<Trust, Failure> {
     let is_asked = arguments.insecure || arguments.ca.is_some();
     if !is_encrypted {
         return match is_asked {
@@ -61,10 +42,16 @@ fn of_encrypted(arguments: &SutArguments, is_encrypted: bool) -> Result<Trust, F
     }
 }
 
+/// Does the same for a web server.
+pub(crate) fn of_target(arguments: &SutArguments, target: &Target) -> Result<Trust, Failure> {
+    of_server(arguments, target.secure)
+}
+
 fn read(path: &Path) -> Result<Authorities, Failure> {
-    let text = std::fs::read(path);
-    let read = text.map_err(|error| error.to_string()).and_then(|text| Authorities::from_pem(&text));
-    read.map_err(|error| Failure::usage(format!("certificate authorities `{}`: {error}", path.display())))
+    let unusable =
+        |why: &dyn Display| Failure::usage(format!("certificate authorities `{}`: {why}", path.display()));
+    let text = std::fs::read(path).map_err(|error| unusable(&error))?;
+    Authorities::from_pem(&text).map_err(|error| unusable(&error))
 }
 
 /// Returns the certificate authorities that this machine trusts; Plimsoll brings no list of its own.

@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, bail, ensure};
 
-use crate::bench::machine;
+use crate::bench::machine::{self, Program};
 use crate::build::packaged_binary;
 use crate::packages::{self, NEEDED};
 use crate::shell::{line, output, write_page};
@@ -26,9 +26,6 @@ struct Recording {
     programs: &'static [Program],
     minutes: u32,
 }
-
-/// An installed program: its name for readers, and the command and argument that print its version.
-type Program = (&'static str, &'static str, &'static str);
 
 const WEB_SERVERS: [Program; 2] = [("nginx", "nginx", "-v"), ("Apache", "apache2", "-v")];
 
@@ -189,11 +186,8 @@ fn record(recording: &Recording, plimsoll: &Path) -> Result<String> {
         recording.title,
         recording.name,
         if runs.is_dir() { "; several runs take turns" } else { "" },
-        machine::without_servers()?
+        machine::programs(recording.programs)?
     );
-    for (title, program, option) in recording.programs {
-        page += &machine::row(title, program, option)?;
-    }
     page.push('\n');
     write!(page, "```text\n$ {shown}\n{}\n```\n\n", without_paths(&printed, &folders))?;
     for file in run_files(&runs)? {

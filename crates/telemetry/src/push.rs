@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use http_lite::{ClientError, ResponseReader};
-use http1::RequestMethod;
+use http1::{RequestError, RequestMethod};
 use languages::{foreign_text, without_credentials};
 use model::check_observer;
 use serde_json::Value;
@@ -27,6 +27,22 @@ const TIME_MAX: Duration = Duration::from_secs(5);
 
 /// The most bytes of a response's body that are read.
 const RESPONSE_BYTES_MAX: usize = 64 * 1024;
+
+/// A reason why metrics were not pushed.
+#[derive(Debug, thiserror::Error)]
+enum PushError {
+    #[error(transparent)]
+    Request(#[from] RequestError),
+    #[error("no response within {} s", TIME_MAX.as_secs())]
+    Slow,
+    #[error("{}", foreign_text(&.0.to_string()))]
+    Exchange(#[from] ClientError),
+    #[error("the collector responded with status {0}")]
+    Status(u16),
+    /// The collector's reason for rejecting a part.
+    #[error("the collector rejected some metrics: {0}")]
+    Rejected(String),
+}
 
 /// Pushes metrics until the channel is closed, and then once more. `warn` receives the error of the first failed
 /// push; the next push includes all that the failed one had.
@@ -56,16 +72,11 @@ pub(crate) async fn closed(snapshots: &mut watch::Receiver<Arc<Snapshot>>) {
 }
 
 /// Pushes once.
-///
-/// # Errors
-///
-/// A clause about what went wrong.
-async fn push(endpoint: &Endpoint, snapshot: &Snapshot) -> Result<(), String> {
+async fn push(endpoint: &Endpoint, snapshot: &Snapshot) -> Result<(), PushError> {
     let body = request(snapshot, wall()).to_string();
-    let request = endpoint.request(body.as_bytes()).map_err(|error| error.to_string())?;
+    let request = endpoint.request(body.as_bytes())?;
     let exchange = timeout(TIME_MAX, exchange(endpoint, &request)).await;
-    let response = exchange.map_err(|_| format!("no response within {} s", TIME_MAX.as_secs()))?;
-    check_response(&response.map_err(|error| foreign_text(&error.to_string()))?)
+    check_response(&exchange.map_err(|_| PushError::Slow)??)
 }
 
 /// Sends a request and returns the response, as far as it arrived: at least a head.
@@ -94,13 +105,13 @@ async fn connect(endpoint: &Endpoint) -> std::io::Result<TcpStream> {
 }
 
 /// Checks that a collector accepted everything.
-fn check_response(response: &ResponseReader) -> Result<(), String> {
+fn check_response(response: &ResponseReader) -> Result<(), PushError> {
     let status = response.head().map_or(0, |head| head.status);
     if !(200..300).contains(&status) {
-        return Err(format!("the collector responded with status {status}"));
+        return Err(PushError::Status(status));
     }
     match rejected(response.body()) {
-        Some(message) => Err(format!("the collector rejected some metrics: {message}")),
+        Some(message) => Err(PushError::Rejected(message)),
         None => Ok(()),
     }
 }
@@ -128,7 +139,7 @@ mod tests {
         let response = format!("HTTP/1.1 {status}\r\nContent-Length: {}\r\n\r\n{body}", body.len());
         let mut reader = ResponseReader::new(RequestMethod::Post, RESPONSE_BYTES_MAX);
         reader.read(response.as_bytes()).unwrap();
-        check_response(&reader)
+        check_response(&reader).map_err(|error| error.to_string())
     }
 
     fn check(status: &str, body: &str, expected: Result<(), &str>) {
@@ -179,7 +190,10 @@ mod tests {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         let response = runtime.block_on(exchange(&endpoint, b""));
         collector.join().unwrap();
-        check_response(&response.map_err(|error| error.to_string())?)
+        response
+            .map_err(PushError::from)
+            .and_then(|response| check_response(&response))
+            .map_err(|error| error.to_string())
     }
 
     #[test]

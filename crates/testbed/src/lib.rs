@@ -27,8 +27,10 @@ pub use recipe::{
     BENCHMARK_PROFILE, BUILT_IN_ACCELERATORS, BUILT_IN_RECIPES, Ready, Recipe, RecipeError, Reset,
     StopSignal, WebVariant, recipe_schema,
 };
+pub use sut::web::{
+    Acceleration, GatewayListing, MemoryLimitProof, Origin, WebLookUp, WebParts, accelerators,
+};
 pub use sut::{
-    Acceleration, DataContents, GatewayListing, Installed, MemoryLimitProof, Missing, RunningSut, Server,
-    SutDied, SutError, SutListing, SutLookUp, SutRequest, WarmthProof, WebParts, WorkDir, accelerators,
-    clean_stale, suts, suts_of,
+    DataContents, Installed, Missing, RunningSut, Server, SutDied, SutError, SutListing, SutLookUp,
+    SutRequest, WarmthProof, WorkDir, clean_stale, suts, suts_of,
 };

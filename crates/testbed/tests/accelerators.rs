@@ -6,7 +6,7 @@ use std::net::TcpStream;
 
 use languages::Named;
 use model::Content;
-use testbed::{Acceleration, Recipe, RunningSut, Server, SutRequest, WebParts, WebVariant};
+use testbed::{Acceleration, Origin, Recipe, RunningSut, Server, WebVariant};
 
 use crate::fixture::{READY_MAX, directory, files, get, private, processes_with, request, value};
 
@@ -27,11 +27,9 @@ fn start_before(
     let recipe = Box::new(Recipe::load_accelerator(name).unwrap());
     let accelerator = Some(Acceleration { recipe, cache_bytes: CACHE_BYTES });
     let server = Server::Recipe(Box::new(server));
-    let request = SutRequest {
-        web: WebParts { gateway: None, accelerator },
-        variant: Some(variant.name().to_owned()),
-        ..request(server, base, files)
-    };
+    let mut request = request(server, base, files);
+    request.web.accelerator = accelerator;
+    request.variant = Some(variant.name().to_owned());
     let mut sut = RunningSut::start(request).unwrap_or_else(|error| panic!("{error}"));
     sut.wait_ready(READY_MAX).unwrap_or_else(|error| panic!("{error}"));
     sut
@@ -136,9 +134,9 @@ fn an_accelerator_can_be_started_in_front_of_a_running_server() {
     let mut behind = RunningSut::start(request(nginx, base.path(), &files)).unwrap();
     behind.wait_ready(READY_MAX).unwrap_or_else(|error| panic!("{error}"));
     let recipe = Box::new(Recipe::load_accelerator("nginx").unwrap());
-    let accelerator = Acceleration { recipe, cache_bytes: CACHE_BYTES };
-    let server = Server::Accelerator { accelerator, origin: behind.addr() };
-    let mut sut = RunningSut::start(request(server, base.path(), &files)).unwrap();
+    let mut request = request(Server::Recipe(recipe), base.path(), &files);
+    request.web.origin = Some(Origin { address: behind.addr(), cache_bytes: CACHE_BYTES });
+    let mut sut = RunningSut::start(request).unwrap();
     sut.wait_ready(READY_MAX).unwrap_or_else(|error| panic!("{error}"));
     sut.warm(&files, false).unwrap_or_else(|error| panic!("{error}"));
     let before = asked(&behind.addr().to_string());

@@ -43,9 +43,9 @@ start = {{ arguments = ["-c", '''{script}''', "{{work_dir}}"], environment = {{ 
     Server::Recipe(Box::new(Recipe::parse("shell.toml", &text).unwrap_or_else(|error| panic!("{error}"))))
 }
 
-fn with_gateway(request: SutRequest<'_>) -> SutRequest<'_> {
+fn with_gateway(request: SutRequest) -> SutRequest {
     let gateway = Some(Gateway { kind: GatewayKind::Cgi, workers: 3 });
-    SutRequest { web: WebParts { gateway, accelerator: None }, program: "/bin/true".into(), ..request }
+    SutRequest { web: WebParts { gateway, ..request.web }, program: "/bin/true".into(), ..request }
 }
 
 /// Goal: the usage of a companion is the server's, also over a restart, and nothing of it is left behind.

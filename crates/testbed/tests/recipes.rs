@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use languages::Named;
 use model::{Content, Gateway, GatewayKind, GeneratedText};
 use rustls::version::{TLS12, TLS13};
-use testbed::{Recipe, RunningSut, Server, SutRequest, WebParts, WebVariant};
+use testbed::{Recipe, RunningSut, Server, SutRequest, WebVariant};
 
 use crate::fixture::{READY_MAX, ask, directory, files, get, request, resumes, value};
 
@@ -89,11 +89,9 @@ fn check_gateways(name: &str) {
     // FastCGI needs Plimsoll itself.
     for kind in recipe.gateways.keys().copied().filter(|kind| *kind != GatewayKind::FastCgi) {
         let server = Server::Recipe(Box::new(recipe.clone()));
-        let request = SutRequest {
-            web: WebParts { gateway: Some(Gateway { kind, workers: 2 }), accelerator: None },
-            program: program.clone(),
-            ..request(server, base.path(), &files)
-        };
+        let mut request = request(server, base.path(), &files);
+        request.web.gateway = Some(Gateway { kind, workers: 2 });
+        request.program.clone_from(&program);
         let mut sut = start(request);
         check_pages(&sut, kind);
         sut.reset().unwrap_or_else(|error| panic!("{error}"));

@@ -136,11 +136,9 @@ fn warm_up_within(limit: u64) -> Option<(MemoryLimitProof, String)> {
     for file in &files.files {
         assert_eq!(std::fs::read(root.directory.join(&file.path[1..])).unwrap().len(), 1 << 20);
     }
-    let request = SutRequest {
-        root: Some(root),
-        limits: ResourceLimits { memory: Some(limit), ..ResourceLimits::default() },
-        ..request(named("nginx"), disk.path(), &files)
-    };
+    let mut request = request(named("nginx"), disk.path(), &files);
+    request.web.root = Some(root);
+    request.limits = ResourceLimits { memory: Some(limit), ..ResourceLimits::default() };
     let mut sut = RunningSut::start(request).unwrap_or_else(|error| panic!("{error}"));
     sut.wait_ready(READY_MAX).unwrap_or_else(|error| panic!("{error}"));
     let proof = sut.prove_memory_limit(&files, false, &AtomicBool::new(false)).unwrap();

@@ -4,8 +4,6 @@ use model::{
     AppRequest, AppTransaction, Kinded, MeasuredValues, OrderRequest, SqlRequest, WebRequest, app_measure,
     order_measure, sql_measure, web_measure,
 };
-#[cfg(feature = "echo")]
-use model::{EchoMessage, echo_measure};
 use units::Nanos;
 
 use crate::server::StatedTimes;
@@ -105,17 +103,6 @@ impl SimOperation for SqlRequest {
         ] {
             measured.set(measure, value);
         }
-        measured
-    }
-}
-
-#[cfg(feature = "echo")]
-impl SimOperation for EchoMessage {
-    fn measured(&self, exchange: &SimExchange) -> MeasuredValues {
-        let mut measured = MeasuredValues::default();
-        measured.set(echo_measure::SENT_BYTES, exchange.body_bytes);
-        measured.set(echo_measure::RECEIVED_BYTES, exchange.body_bytes);
-        measured.set(echo_measure::FIRST_BYTE, exchange.first_byte.0);
         measured
     }
 }

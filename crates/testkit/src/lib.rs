@@ -14,7 +14,8 @@
 //! - `golden`: documents whose numbers must not change
 //! - `seed`: prints the seed of a failing test
 //!
-//! For many sessions over sockets there is [`PostgresStub`], which speaks a database's protocol (`postgres`).
+//! For many sessions over sockets there is [`PostgresStub`], which speaks a database's protocol (`postgres`); for notices
+//! over sockets `echo::EchoStub`, an echo server.
 //!
 //! [`resident_bytes`] measures what they take (`memory`).
 //!
@@ -26,6 +27,8 @@
 mod conservation;
 pub mod consistency;
 mod driver;
+#[cfg(feature = "echo")]
+pub mod echo;
 mod executor;
 mod family;
 pub mod golden;

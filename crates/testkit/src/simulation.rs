@@ -9,8 +9,6 @@ use std::sync::{Arc, Mutex};
 
 use analysis::{Analysis, Analyzer};
 use benchmarks::app::Transactions;
-#[cfg(feature = "echo")]
-use benchmarks::echo::Messages;
 use benchmarks::orderentry::OrderTerminals;
 use benchmarks::sql::SqlTransactions;
 use benchmarks::web::pages::Pages;
@@ -18,8 +16,6 @@ use engine::{
     BlockingClock, BlockingRuntime, LoadThreadUse, PointSetup, Runtime, Sink, StopRequest,
     run_blocking_point, run_point,
 };
-#[cfg(feature = "echo")]
-use model::EchoMessageKind;
 use model::{
     Assignment, Ending, Example, IntervalRecord, LoadPoint, Mix, Plan, WebRequest, Workload, partition,
 };
@@ -129,7 +125,7 @@ impl Simulation {
             Workload::OrderEntry(orders) => self.run_users(point, OrderTerminals::new(orders, seed), take),
             Workload::Sql(sql) => self.run_users(point, SqlTransactions::new(sql, seed, point.load), take),
             #[cfg(feature = "echo")]
-            Workload::Echo(echo) => self.run_users(point, Messages::new(echo, seed), take),
+            Workload::Echo(echo) => self.run_users(point, benchmarks::echo::Messages::new(echo, seed), take),
         }
     }
 
@@ -215,16 +211,10 @@ impl Simulation {
     }
 
     fn server_state(&self, point: LoadPoint) -> ServerState {
-        let object_bytes = match &self.plan.workload {
-            Workload::Web(web) => {
-                web.requests.iter().map(|request| request.body_bytes(0).unwrap_or(0)).collect()
-            }
-            // Transactions know their bytes.
-            Workload::App(_) | Workload::OrderEntry(_) | Workload::Sql(_) => {
-                vec![0; self.plan.catalog.kinds.len()]
-            }
-            #[cfg(feature = "echo")]
-            Workload::Echo(echo) => echo.messages.iter().map(EchoMessageKind::wire_bytes).collect(),
+        let object_bytes = match self.plan.workload.web() {
+            Some(web) => web.requests.iter().map(|request| request.body_bytes(0).unwrap_or(0)).collect(),
+            // Operations of other families know their bytes.
+            None => vec![0; self.plan.catalog.kinds.len()],
         };
         ServerState::new(self.server, object_bytes, self.plan.seed, point.index)
     }

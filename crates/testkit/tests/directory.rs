@@ -11,7 +11,9 @@ use std::thread;
 
 use analysis::VerdictState;
 use benchmarks::web::pages::Pages;
-use engine::{BlockingDriver, BlockingRuntime, LoadThreadUse, PointSetup, Sink, run_blocking_point};
+use engine::{
+    BlockingDriver, BlockingRuntime, LoadThreadUse, PointSetup, SessionError, Sink, run_blocking_point,
+};
 use model::{
     AgentPlan, Example, IntervalRecord, Kinded, Outcome, Page, Plan, Reply, Request, WebRequest, WebWorkload,
     partition, web_measure,
@@ -31,8 +33,9 @@ struct FileReader {
 impl BlockingDriver for FileReader {
     type Operation = WebRequest;
 
-    fn open(&mut self) -> Result<(), String> {
-        self.folder.is_dir().then_some(()).ok_or_else(|| "there is no directory".to_owned())
+    fn open(&mut self) -> Result<(), SessionError> {
+        std::fs::read_dir(&self.folder)?;
+        Ok(())
     }
 
     fn perform(&mut self, operation: &WebRequest, sent: Nanos) -> Reply {

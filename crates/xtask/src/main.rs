@@ -33,19 +33,20 @@ commands:
                    [--against COMMIT]  (the newcomer's build of both; fails above 1.05 of its CPU time)
   bench-generator  CPU per request of Plimsoll, wrk and h2load against the same nginx; punctuality; creating files
                    [--rounds 5] [--seconds 5] [--case NAME]… [--write]  (--write: to docs/bench-generator.md)
+                   [--binary PLIMSOLL]  (this program instead of a build of this checkout)
                    [--against COMMIT|BINARY]  (in turns with another build of Plimsoll; fails above 1.03 of its CPU
                    time)
   bench-accelerator  CPU per request, response times, hits and memory of Plimsoll's accelerator and others
                    [--rounds 5] [--seconds 5] [--case NAME]… [--peer NAME]… [--write]  (--write: to
-                   docs/bench-accelerator.md)  [--against COMMIT|BINARY]  (likewise)
+                   docs/bench-accelerator.md)  [--binary PLIMSOLL] [--against COMMIT|BINARY]  (likewise)
   bench-application  CPU per small transaction of the application server and of its load, compared with requests of
                    the same size to nginx; memory per session
-                   [--rounds 9] [--seconds 4] [--case NAME]… [--binary PLIMSOLL] [--write]  (--write: to
-                   docs/bench-application.md)
+                   [--rounds 9] [--seconds 4] [--case NAME]… [--write]  (--write: to docs/bench-application.md)
+                   [--binary PLIMSOLL] [--against COMMIT|BINARY]  (likewise)
   bench-orders     CPU per exchange of terminals on PostgreSQL and MariaDB, beside pgbench and sysbench; memory per
                    user; loading compared with that of files, and with restoring
-                   [--rounds 5] [--seconds 5] [--case NAME]… [--binary PLIMSOLL] [--write]  (--write: to
-                   docs/bench-orders.md)
+                   [--rounds 5] [--seconds 5] [--case NAME]… [--write]  (--write: to docs/bench-orders.md)
+                   [--binary PLIMSOLL] [--against COMMIT|BINARY]  (likewise)
   bench-fail-if    how often `compare --fail-if` fails identical code, and how often it finds a slower server
                    [--rounds 20] [--seconds 10] [--case NAME]… [--binary PLIMSOLL] [--write]  (rounds: pairs;
                    --write: the tables of docs/ci.md)
@@ -96,15 +97,6 @@ fn perform(arguments: &[&str]) -> Result<()> {
         ["package"] => package(packaged_binary()),
         ["package", commit] => package(Commit::find(commit).and_then(|commit| commit.packaged_binary())),
         ["build-figures", options @ ..] => figures::perform(&figures::BuildFigureOptions::parse(options)?),
-        ["bench-generator", options @ ..] => bench::perform(&bench::GeneratorBenchOptions::parse(options)?),
-        ["bench-accelerator", options @ ..] => {
-            bench::accelerator::perform(&bench::accelerator::AcceleratorBenchOptions::parse(options)?)
-        }
-        ["bench-application", options @ ..] => {
-            bench::application::perform(&bench::application::options(options)?)
-        }
-        ["bench-orders", options @ ..] => bench::orders::perform(&bench::orders::options(options)?),
-        ["bench-fail-if", options @ ..] => bench::fail_if::perform(&bench::fail_if::options(options)?),
         ["soak-accelerator", options @ ..] => soak::perform(&soak::SoakOptions::parse(options)?),
         ["conformance", options @ ..] => {
             conformance::perform(&conformance::ConformanceOptions::parse(options)?)
@@ -121,7 +113,10 @@ fn perform(arguments: &[&str]) -> Result<()> {
             println!("{HELP}");
             Ok(())
         }
-        [other, ..] => bail!("unknown command `{other}`, or unsupported arguments\n{HELP}"),
+        [name, options @ ..] => match bench::command(name) {
+            Some(bench) => bench(options),
+            None => bail!("unknown command `{name}`, or unsupported arguments\n{HELP}"),
+        },
     }
 }
 

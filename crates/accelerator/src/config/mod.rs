@@ -33,7 +33,7 @@ use crate::origin::{OriginServer, OriginSettings};
 use operation::AdminSection;
 
 pub use error::{ConfigError, ConfigMistake};
-pub use values::parse_network;
+pub use values::{CidrError, parse_network};
 
 /// The default listener.
 const LISTEN: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 8000);

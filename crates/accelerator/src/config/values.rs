@@ -100,7 +100,7 @@ pub(super) fn server() -> ValueSpec<OriginServer> {
 pub(super) fn peers() -> ValueSpec<IpNet> {
     text()
         .named("Peers", "Peers: an address or a network, `10.0.0.0/8`.")
-        .and_then(|text| parse_network(&text).map_err(ValueError::new))
+        .and_then(|text| parse_network(&text).map_err(|error| ValueError::new(error.to_string())))
 }
 
 /// Names as in `Via`: letters, digits and `-._`.
@@ -161,13 +161,17 @@ pub(super) fn status(text: &str) -> Result<u16, ValueError> {
     status.ok_or_else(|| ValueError::new(format!("expected a status from 200 to 599, found `{text}`")))
 }
 
+/// A text that is neither a network nor an address.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("expected an address or a network, `10.0.0.0/8` for example, found `{0}`")]
+pub struct CidrError(String);
+
 /// Parses a network in CIDR notation, or an address; an IPv4 address mapped into IPv6 is one of IPv4.
 ///
 /// # Errors
-/// If the text is neither; the error says so.
-pub fn parse_network(text: &str) -> Result<IpNet, String> {
-    network(text)
-        .ok_or_else(|| format!("expected an address or a network, `10.0.0.0/8` for example, found `{text}`"))
+/// If the text is neither.
+pub fn parse_network(text: &str) -> Result<IpNet, CidrError> {
+    network(text).ok_or_else(|| CidrError(text.to_owned()))
 }
 
 fn network(text: &str) -> Option<IpNet> {
@@ -210,7 +214,7 @@ mod tests {
             ["", "10.0.0.0/33", "::/129", "10.0.0.0/", "10.0.0/8", "10.0.0.0/+8", "host", "10.0.0.0/8/8"]
         {
             let expected = "expected an address or a network, `10.0.0.0/8` for example, found";
-            assert_eq!(parse_network(text), Err(format!("{expected} `{text}`")));
+            assert_eq!(parse_network(text).unwrap_err().to_string(), format!("{expected} `{text}`"));
         }
     }
 

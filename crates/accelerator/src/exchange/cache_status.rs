@@ -1,6 +1,6 @@
 //! The cache status of a response: told to the client by `Cache-Status`, to logs and metrics by [`Handling`].
 
-use cache_policy::{CacheStatusMember, Forward, Freshness, Handled, Key, LifetimeSource, StoredMeta};
+use cache_policy::{CacheStatusMember, Forward, Freshness, Handled, Key, LifetimeSource, Reuse, StoredMeta};
 use cache_store::StoredResponse;
 use http1::HeaderLines;
 use units::{Nanos, WallTime};
@@ -25,6 +25,14 @@ pub(super) struct CacheStatus {
 }
 
 impl CacheStatus {
+    /// Makes the status of a hit in this tier.
+    pub(super) fn of_hit(path: HitPath, how: Reuse, object: &StoredResponse) -> CacheStatus {
+        match how {
+            Reuse::Stale { why, .. } => CacheStatus::hit(HitPath::Stale, why.into(), object.origin_time),
+            _ => CacheStatus::fresh(path, object),
+        }
+    }
+
     /// Makes the status of a fresh hit in this tier.
     pub(super) fn fresh(path: HitPath, object: &StoredResponse) -> CacheStatus {
         let (path, reason) = if object.is_negative() {

@@ -4,16 +4,17 @@ use std::fmt;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use cache_policy::{CacheDecision, Reuse, StaleReason, StoredMeta, decide, write_date};
-use cache_store::{EpochSeen, Lookup, Store, StoredResponse};
+use cache_policy::{CacheDecision, Reuse, StaleReason, decide, write_date};
+use cache_store::{Lookup, Store, StoredResponse};
 use http1::HeaderLines;
 use units::{WallTime, wall};
 
 use super::bypass::BypassReason;
 use super::cache_request::CacheRequest;
+use super::cache_status::CacheStatus;
 use super::error_page::{ALLOWED, LocalError, error_page};
 use super::flight::Flights;
-use super::hit::{Hit, serve};
+use super::hit::Hit;
 use super::memo::Memo;
 use super::origin_fetch::OriginFetch;
 use super::response::{Response, ResponseBody};
@@ -67,15 +68,6 @@ impl Exchange {
     ///
     /// Dropping the future means that the client is gone. A fetch that others wait for goes on without it.
     pub async fn handle<B: RequestBody>(self: &Rc<Self>, client_request: ClientRequest, body: B) -> Response {
-        let mut response = self.answer(client_request, body).await;
-        let ResponseBody::Stream(stream) = &mut response.body else { return response };
-        match stream.failure_at_start().await {
-            Some(error) => self.error(LocalError::from(&error), false),
-            None => response,
-        }
-    }
-
-    async fn answer<B: RequestBody>(self: &Rc<Self>, client_request: ClientRequest, body: B) -> Response {
         let is_head = client_request.method_name == b"HEAD";
         let request = match CacheRequest::read(client_request, &self.settings) {
             Ok(request) => request,
@@ -94,10 +86,16 @@ impl Exchange {
             path = HitPath::Disk;
         }
         let now = wall();
-        match self.decide(&request, &found.objects, now) {
-            CacheDecision::Serve { index, how: reuse, content } => {
+        match decide(&request.meta, request.lines(), found.stored(), now, &self.settings.policy) {
+            CacheDecision::Serve { index, how, content } => {
                 let object = found.objects.swap_remove(index);
-                self.hit(request, Hit { object, reuse, content, path }, found.epoch, now)
+                let hit = Hit { request: &request, object: &object, content: &content };
+                let mut response = hit.serve(CacheStatus::of_hit(path, how, &object), now, &self.settings);
+                response.memo = hit.memo(how, found.epoch, now);
+                if matches!(how, Reuse::Stale { why: StaleReason::WhileRevalidating, .. }) {
+                    self.refresh(request, &object);
+                }
+                response
             }
             CacheDecision::Pass(why) => Box::pin(self.relay(request, body, why.into())).await,
             CacheDecision::Miss(why) => {
@@ -116,15 +114,13 @@ impl Exchange {
         }
     }
 
-    /// Decides what to do with a request.
-    pub(super) fn decide(
-        &self,
-        request: &CacheRequest,
-        objects: &[Arc<StoredResponse>],
-        now: WallTime,
-    ) -> CacheDecision {
-        let stored: Vec<&StoredMeta> = objects.iter().map(|object| &object.stored).collect();
-        decide(&request.meta, request.lines(), &stored, now, &self.settings.policy)
+    /// Replaces a response by an error page if its body has failed before any of it was sent.
+    pub(super) async fn unless_failed(&self, mut response: Response) -> Response {
+        let ResponseBody::Stream(stream) = &mut response.body else { return response };
+        match stream.failure_at_start().await {
+            Some(error) => self.error(LocalError::from(&error), false),
+            None => response,
+        }
     }
 
     /// Makes the response to a request that fails or is refused here.
@@ -150,16 +146,6 @@ impl Exchange {
         }
         let found = self.shared.store.lookup(request.key.as_str());
         if found.objects.is_empty() { Lookup { objects, ..found } } else { found }
-    }
-
-    fn hit(self: &Rc<Self>, request: CacheRequest, hit: Hit, epoch: EpochSeen, now: WallTime) -> Response {
-        let mut response =
-            serve(&request, &hit.object, &hit.content, hit.cache_status(), now, &self.settings);
-        response.memo = hit.memo_kind(&request).map(|kind| Memo::new(&hit.object, epoch, now, kind));
-        if matches!(hit.reuse, Reuse::Stale { why: StaleReason::WhileRevalidating, .. }) {
-            self.refresh(request, &hit.object);
-        }
-        response
     }
 }
 

@@ -17,7 +17,7 @@ use super::error_page::LocalError;
 use super::fetch::FetchOutcome;
 use super::flight::{Flight, FlightOutcome, Join, Leader};
 use super::handle::Exchange;
-use super::hit;
+use super::hit::Hit;
 use super::interim_relay::InterimRelay;
 use super::lines::stored_lines_with_age;
 use super::origin_fetch::OriginFetch;
@@ -70,7 +70,7 @@ impl Exchange {
         while let Ok(interim) = received.try_recv() {
             drop(client.send_interim(interim).await);
         }
-        response
+        self.unless_failed(response).await
     }
 
     async fn fetch_collapsed(
@@ -189,19 +189,22 @@ impl Exchange {
     fn look_up_again(&self, fetch: &OriginFetch) -> Option<Response> {
         let (request, now) = (&fetch.request, wall());
         let found = self.shared.store.lookup(request.key.as_str());
-        let CacheDecision::Serve { index, content, .. } = self.decide(request, &found.objects, now) else {
+        let policy = &self.settings.policy;
+        let CacheDecision::Serve { index, content, .. } =
+            decide(&request.meta, request.lines(), found.stored(), now, policy)
+        else {
             return None;
         };
         let object = &found.objects[index];
         let cache_status = collapsed(fetch, object.origin_time);
-        Some(hit::serve(request, object, &content, cache_status, now, &self.settings))
+        Some(Hit { request, object, content: &content }.serve(cache_status, now, &self.settings))
     }
 
     /// Reads along with a response in progress, if it matches the request and its beginning is still in memory.
     fn attach(&self, fetch: &OriginFetch, streaming: &Arc<StreamingResponse>) -> FollowOutcome {
         let (request, now) = (&fetch.request, wall());
         let policy = &self.settings.policy;
-        let content = match decide(&request.meta, request.lines(), &[&streaming.stored], now, policy) {
+        let content = match decide(&request.meta, request.lines(), [&streaming.stored], now, policy) {
             CacheDecision::Serve { content, .. } => content,
             CacheDecision::Miss(MissReason::VaryMiss) => {
                 let own = Variant::of(&streaming.stored.response.vary, request.lines(), &policy.codings);
@@ -231,7 +234,8 @@ impl Exchange {
                 let cache_status =
                     CacheStatus::forwarded(fetch.why, HitPath::Revalidated, fetch.reason, Some(waited));
                 let content = content(&request.meta, request.lines(), &object.stored, policy);
-                hit::serve(request, &object, &content, cache_status.with_status(304), wall(), &self.settings)
+                let hit = Hit { request, object: &object, content: &content };
+                hit.serve(cache_status.with_status(304), wall(), &self.settings)
             }
             FetchOutcome::Relayed { response, why } => {
                 let (path, reason) = match why {
@@ -267,7 +271,7 @@ impl Exchange {
             FetchFailure::NoAnswer => cache_status,
         };
         let content = content(&request.meta, request.lines(), &object.stored, &self.settings.policy);
-        Some(hit::serve(request, object, &content, cache_status, now, &self.settings))
+        Some(Hit { request, object, content: &content }.serve(cache_status, now, &self.settings))
     }
 }
 

@@ -36,7 +36,7 @@ impl Exchange {
                 self.invalidate(&request, &response);
                 let cache_status =
                     CacheStatus::forwarded(bypass.why, HitPath::Pass, bypass.reason, Some(response.waited));
-                self.relayed(&request, response, cache_status)
+                self.unless_failed(self.relayed(&request, response, cache_status)).await
             }
             Err(failure) => self.error(LocalError::from(&failure), request.is_head()),
         }

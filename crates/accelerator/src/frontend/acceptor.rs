@@ -7,7 +7,7 @@
 
 use std::cell::{Cell, RefCell};
 use std::io::{self, IoSlice};
-use std::net::{SocketAddr, TcpStream};
+use std::net::SocketAddr;
 use std::os::fd::OwnedFd;
 use std::rc::Rc;
 use std::time::Duration;
@@ -19,13 +19,12 @@ use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
 use tokio::sync::Notify;
 
-use super::connection::{ListenerConfig, serve_connection};
+use super::connection::{Accepted, ListenerConfig, serve_connection};
 use super::fast_path::ResponseBatch;
-use super::http1::{InitialState, Unsent};
+use super::http1::{ConnectionEvent, InitialState, Unsent};
 use super::peer::Peer;
 use super::socket::BACKLOG;
 use super::worker::Worker;
-use crate::message::DisconnectReason;
 
 /// The number of connections that are accepted before the accepted ones are served.
 const ACCEPTS_PER_TURN: usize = 64;
@@ -72,7 +71,7 @@ impl Listener {
     }
 }
 
-/// Accepts connections from one socket until the listener is closed.
+/// Accepts connections from one socket until the listener is closed, fairly with those that are open.
 ///
 /// # Errors
 /// If the socket cannot be registered.
@@ -84,7 +83,16 @@ pub(super) async fn accept_all(socket: Socket, listener: Rc<Listener>, worker: R
     let socket = AsyncFd::with_interest(socket, Interest::READABLE)?;
     let accepting = async {
         loop {
-            accept_turn(&socket, &listener, &worker).await;
+            let Ok(mut guard) = socket.readable().await else {
+                tokio::time::sleep(ACCEPT_PAUSE).await;
+                continue;
+            };
+            match accept_some(socket.get_ref(), &listener, &worker) {
+                Ok(()) => tokio::task::yield_now().await,
+                Err(Errno::AGAIN) => guard.clear_ready(),
+                // Descriptors or memory ran out, which may pass.
+                Err(_) => tokio::time::sleep(ACCEPT_PAUSE).await,
+            }
         }
     };
     tokio::select! {
@@ -96,82 +104,53 @@ pub(super) async fn accept_all(socket: Socket, listener: Rc<Listener>, worker: R
     Ok(())
 }
 
-/// Waits for connections and accepts some.
-async fn accept_turn(socket: &AsyncFd<Socket>, listener: &Listener, worker: &Rc<Worker>) {
-    let Ok(mut guard) = socket.readable().await else {
-        return tokio::time::sleep(ACCEPT_PAUSE).await;
-    };
-    match accept_some(socket.get_ref(), listener, worker) {
-        Ok(()) => tokio::task::yield_now().await,
-        Err(Errno::AGAIN) => guard.clear_ready(),
-        // Descriptors or memory ran out, which may pass.
-        Err(_) => tokio::time::sleep(ACCEPT_PAUSE).await,
-    }
-}
-
-/// Accepts waiting connections, up to a limit; `AGAIN` when none is left.
+/// Accepts waiting connections, up to a limit, and spawns a task for each that goes on after the fast path; `AGAIN`
+/// when none is left.
 fn accept_some(socket: &Socket, listener: &Listener, worker: &Rc<Worker>) -> Result<(), Errno> {
     for _ in 0..ACCEPTS_PER_TURN {
-        match acceptfrom_with(socket, SocketFlags::NONBLOCK | SocketFlags::CLOEXEC) {
-            Ok((socket, address)) => {
-                worker.opened();
-                let address = address.and_then(|address| SocketAddr::try_from(address).ok());
-                // A client that has left already may have no address any more.
-                let Some(address) = address else {
-                    worker.closed();
-                    continue;
-                };
-                on_accept(Accepted { socket, address, config: Rc::clone(&listener.config.borrow()) }, worker);
-            }
-            // The client or the network gave up before the accept (accept(2), Linux).
-            Err(
-                Errno::INTR
-                | Errno::CONNABORTED
-                | Errno::PROTO
-                | Errno::PERM
-                | Errno::NETDOWN
-                | Errno::NETUNREACH
-                | Errno::HOSTDOWN
-                | Errno::HOSTUNREACH,
-            ) => {}
+        let (socket, address) = match acceptfrom_with(socket, SocketFlags::NONBLOCK | SocketFlags::CLOEXEC) {
+            Ok(accepted) => accepted,
+            Err(error) if is_given_up(error) => continue,
             Err(error) => return Err(error),
+        };
+        worker.opened();
+        // A client that has left already may have no address any more.
+        let Some(address) = address.and_then(|address| SocketAddr::try_from(address).ok()) else {
+            worker.closed();
+            continue;
+        };
+        let connection = Accepted { socket, address, config: Rc::clone(&listener.config.borrow()) };
+        match try_fast_path(&connection, worker) {
+            Some(start) => {
+                tokio::task::spawn_local(serve_connection(connection, start, worker.track_connection()));
+            }
+            None => worker.closed(),
         }
     }
     Ok(())
 }
 
-/// A connection that was just accepted.
-#[derive(Debug)]
-struct Accepted {
-    socket: OwnedFd,
-    address: SocketAddr,
-    config: Rc<ListenerConfig>,
+/// Returns whether the client or the network gave a connection up before it was accepted (accept(2), Linux).
+fn is_given_up(error: Errno) -> bool {
+    matches!(
+        error,
+        Errno::INTR
+            | Errno::CONNABORTED
+            | Errno::PROTO
+            | Errno::PERM
+            | Errno::NETDOWN
+            | Errno::NETUNREACH
+            | Errno::HOSTDOWN
+            | Errno::HOSTUNREACH
+    )
 }
 
-fn on_accept(connection: Accepted, worker: &Rc<Worker>) {
-    let start = match connection.config.is_plain_for(connection.address) {
-        true => try_fast_path(&connection, worker),
-        false => Some(InitialState::default()),
-    };
-    match start {
-        Some(start) => spawn_connection(connection, start, worker),
-        None => worker.closed(),
+/// Reads once, where the first byte belongs to an HTTP message, and answers requests whose heads are remembered.
+/// Returns the state in which the connection goes on, if it does.
+fn try_fast_path(connection: &Accepted, worker: &Worker) -> Option<InitialState> {
+    if !connection.config.is_plain_for(connection.address) {
+        return Some(InitialState::default());
     }
-}
-
-/// Spawns a task for a connection.
-fn spawn_connection(connection: Accepted, start: InitialState, worker: &Rc<Worker>) {
-    let Accepted { socket, address, config } = connection;
-    let guard = worker.track_connection();
-    match tokio::net::TcpStream::from_std(TcpStream::from(socket)) {
-        Ok(stream) => drop(tokio::task::spawn_local(serve_connection(stream, address, config, start, guard))),
-        Err(_) => worker.refused(DisconnectReason::NotRegistered),
-    }
-}
-
-/// Reads once and answers requests whose heads are remembered. Returns the state in which the connection goes on, if
-/// it does.
-fn try_fast_path(connection: &Accepted, worker: &Rc<Worker>) -> Option<InitialState> {
     let buffers = &mut *worker.buffers.borrow_mut();
     let filled = match recv(&connection.socket, &mut buffers.input[..], RecvFlags::empty()) {
         Ok((_, 0)) => return None,
@@ -184,10 +163,12 @@ fn try_fast_path(connection: &Accepted, worker: &Rc<Worker>) -> Option<InitialSt
     let mut start = InitialState::default();
     let mut at = 0;
     loop {
-        let (rest, left) = (&buffers.input[at..filled], requests_max.saturating_sub(start.answered + 1));
+        let rest = &buffers.input[at..filled];
+        let left = requests_max.saturating_sub(start.answered + 1);
         let batch = worker.answer_remembered(&peer, rest, left, &mut buffers.output);
         if batch.responses == 0 {
             start.kept = rest.to_vec();
+            start.event = (!rest.is_empty()).then_some(ConnectionEvent::Parse);
             return Some(start);
         }
         at += batch.consumed;
@@ -196,6 +177,7 @@ fn try_fast_path(connection: &Accepted, worker: &Rc<Worker>) -> Option<InitialSt
             Ok(sent) if sent < buffers.output.len() + batch.body.len() => {
                 start.unsent = Unsent::of(&buffers.output, batch, sent);
                 start.kept = buffers.input[at..filled].to_vec();
+                start.event = Some(ConnectionEvent::Flush);
                 return Some(start);
             }
             Ok(_) if batch.closes => return None,

@@ -9,6 +9,7 @@
 //! | HTTP/1 | all | |
 
 use std::net::SocketAddr;
+use std::os::fd::OwnedFd;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
@@ -26,6 +27,14 @@ use super::settings::ListenSettings;
 use super::tls::TlsContext;
 use super::worker::{ConnectionGuard, Worker};
 use crate::message::{DisconnectReason, ProxyReason};
+
+/// A connection that was just accepted.
+#[derive(Debug)]
+pub(super) struct Accepted {
+    pub(super) socket: OwnedFd,
+    pub(super) address: SocketAddr,
+    pub(super) config: Rc<ListenerConfig>,
+}
 
 /// The settings of one listener.
 #[derive(Debug)]
@@ -66,58 +75,65 @@ impl ListenerConfig {
 }
 
 /// Serves a connection until it ends, and counts the reason if it is refused.
-pub(super) async fn serve_connection(
-    stream: TcpStream,
-    address: SocketAddr,
-    config: Rc<ListenerConfig>,
-    start: InitialState,
-    guard: ConnectionGuard,
-) {
+pub(super) async fn serve_connection(connection: Accepted, mut start: InitialState, guard: ConnectionGuard) {
     let worker = guard.worker();
-    // A refused connection is counted by its reason.
-    if let Err(reason) = handshake_and_serve(stream, address, &config, start, &worker).await {
-        worker.refused(reason);
-    }
-}
-
-async fn handshake_and_serve(
-    mut stream: TcpStream,
-    address: SocketAddr,
-    config: &ListenerConfig,
-    mut start: InitialState,
-    worker: &Rc<Worker>,
-) -> Result<(), DisconnectReason> {
+    let Accepted { socket, address, config } = connection;
+    let Ok(mut stream) = TcpStream::from_std(socket.into()) else {
+        return worker.refused(DisconnectReason::NotRegistered);
+    };
     let limits = worker.limits();
     let mut client = address;
     if config.is_proxy(address) {
-        let header = Box::pin(read_proxy_header(&mut stream, &mut start.kept, limits.head_timeout)).await;
-        client = header.map_err(|_| DisconnectReason::ProxyHeader)?.unwrap_or(address);
+        client = match Box::pin(read_proxy_header(&mut stream, &mut start.kept, limits.head_timeout)).await {
+            Ok(header) => header.unwrap_or(address),
+            Err(_) => return worker.refused(DisconnectReason::ProxyHeader),
+        };
     }
-    let _permit = worker.connection_limiter.acquire(client.ip(), &limits)?;
+    let _permit = match worker.connection_limiter.acquire(client.ip(), &limits) {
+        Ok(permit) => permit,
+        Err(reason) => return worker.refused(reason),
+    };
     let peer = Peer { client, scheme: config.scheme() };
-    if !config.listen.tls {
-        start.speaks_http2 = config.speaks_http2();
-        if let Http1Outcome::Http2(stream, first) = http1::serve(stream, peer, Rc::clone(worker), start).await
-        {
-            Box::pin(serve_http2(Rewind::new(first, stream), peer, worker)).await;
+    if config.listen.tls {
+        if let Err(reason) = serve_tls(stream, peer, &config, start.kept, &worker).await {
+            worker.refused(reason);
         }
-        return Ok(());
+        return;
     }
+    start.speaks_http2 = config.speaks_http2();
+    let served = http1::serve(stream, peer, Rc::clone(&worker), start).await;
+    // An I/O error concerns the client alone.
+    if let Ok(Http1Outcome::Http2(stream, first)) = served {
+        Box::pin(serve_http2(Rewind::new(first, stream), peer, &worker)).await;
+    }
+}
+
+/// Makes the TLS handshake and serves the connection, of which `kept` has been read already.
+async fn serve_tls(
+    stream: TcpStream,
+    peer: Peer,
+    config: &ListenerConfig,
+    kept: Vec<u8>,
+    worker: &Rc<Worker>,
+) -> Result<(), DisconnectReason> {
     let tls = config.tls.as_ref().ok_or(DisconnectReason::TlsNotSetUp)?;
-    let first = within(tls.handshake_timeout(), first_byte(&stream, &start.kept)).await;
-    if first.ok_or(DisconnectReason::TlsTimeout)?.is_some_and(|byte| byte.is_ascii_uppercase()) {
+    let first = within(tls.handshake_timeout(), first_byte(&stream, &kept)).await;
+    let is_plain_http =
+        first.ok_or(DisconnectReason::TlsTimeout)?.is_some_and(|byte| byte.is_ascii_uppercase());
+    let stream = Rewind::new(kept, stream);
+    if is_plain_http {
         let refusal = (400, ProxyReason::PlainHttp);
-        let stream = Rewind::new(start.kept, stream);
         Box::pin(http1::refuse(stream, peer, Rc::clone(worker), refusal)).await;
         return Ok(());
     }
-    let stream = Rewind::new(start.kept, stream);
     let accepted =
         Box::pin(tls.accept(stream, config.speaks_http2())).await.map_err(|failure| failure.reason())?;
     if accepted.is_http2 {
         Box::pin(serve_http2(accepted.stream, peer, worker)).await;
     } else {
-        Box::pin(http1::serve(accepted.stream, peer, Rc::clone(worker), InitialState::default())).await;
+        // An I/O error concerns the client alone.
+        let start = InitialState::default();
+        let _ = Box::pin(http1::serve(accepted.stream, peer, Rc::clone(worker), start)).await;
     }
     Ok(())
 }

@@ -1,15 +1,12 @@
 //! The fast path: requests whose heads are remembered, from the bytes read to the bytes to send.
 
-use std::rc::Rc;
-
 use bytes::Bytes;
 use cache_store::StoredResponse;
 use units::{Nanos, WallTime, wall};
 
-use super::memo::{Entry, HEAD_BYTES_MAX, HeadNotes, MemoSlot, MemoTable};
+use super::memo::{Entry, HEAD_BYTES_MAX, MemoSlot, MemoTable};
 use super::peer::Peer;
 use super::worker::{Worker, WorkerContext};
-use crate::exchange::{Exchange, Memo};
 use crate::observation::LogEntry;
 
 /// The longest body that is copied behind its head and sent with it by a plain `send`; a longer one goes by itself in
@@ -86,13 +83,6 @@ impl Worker {
             }
         }
         batch
-    }
-
-    /// Remembers the response to a head, unless `exchange`, which made it, has been replaced by a reload.
-    pub(super) fn remember(&self, exchange: &Rc<Exchange>, head: &[u8], notes: HeadNotes, memo: Memo) {
-        if Rc::ptr_eq(exchange, &self.context.borrow().exchange) {
-            self.memo.borrow_mut().remember(head, notes, memo);
-        }
     }
 }
 

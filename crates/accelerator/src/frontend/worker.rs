@@ -43,6 +43,7 @@ impl fmt::Debug for WorkerContext {
 #[derive(Debug)]
 pub(super) struct Worker {
     pub(super) context: RefCell<WorkerContext>,
+    reloads: Cell<u64>,
     limits: Cell<ClientLimits>,
     http2: Cell<Http2Settings>,
     pub(super) memo: RefCell<MemoTable>,
@@ -78,6 +79,7 @@ impl Worker {
     ) -> Worker {
         Worker {
             context: RefCell::new(context),
+            reloads: Cell::new(0),
             limits: Cell::new(settings.limits),
             http2: Cell::new(settings.http2),
             memo: RefCell::new(MemoTable::new(settings.memo_bytes_max)),
@@ -99,12 +101,18 @@ impl Worker {
         self.limits.set(settings.limits);
         self.http2.set(settings.http2);
         self.memo.replace(MemoTable::new(settings.memo_bytes_max));
+        self.reloads.set(self.reloads.get() + 1);
         drop(self.context.replace(context));
     }
 
     /// Returns the handler of requests.
-    pub(super) fn exchange(&self) -> Rc<Exchange> {
+    fn exchange(&self) -> Rc<Exchange> {
         Rc::clone(&self.context.borrow().exchange)
+    }
+
+    /// Returns the number of reloads so far.
+    pub(super) fn reloads(&self) -> u64 {
+        self.reloads.get()
     }
 
     /// Returns the current limits.

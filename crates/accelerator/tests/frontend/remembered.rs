@@ -139,6 +139,24 @@ fn connections_per_request_use_the_fast_path() {
     assert_eq!(fixture.origin.lines(), ["GET /kept"]);
 }
 
+/// Goal: bytes that were read on accept are answered in order, whether their heads are remembered, new or incomplete.
+#[test]
+fn requests_that_come_with_their_connection_are_answered_in_order() {
+    let fixture = Fixture::start(|_| {});
+    (0..2).for_each(|_| assert_eq!(fixture.client().get("/kept").text(), "/kept"));
+    let last = get("/kept?last");
+    let (start, end) = last.split_at(9);
+    for first in ["/kept", "/kept?new"] {
+        let mut client = fixture.client();
+        client.send(format!("{}{}{start}", get(first), get("/kept")));
+        assert_eq!(client.answer().text(), first);
+        assert_eq!(client.answer().text(), "/kept");
+        assert_eq!(client.send(end).answer().text(), "/kept?last");
+        assert_eq!(client.get("/kept").text(), "/kept");
+    }
+    assert_eq!(fixture.origin.lines(), ["GET /kept", "GET /kept?last", "GET /kept?new"]);
+}
+
 #[test]
 fn unkeyed_lines_do_not_mix_responses() {
     let fixture = Fixture::start(|_| {});

@@ -42,12 +42,12 @@ fn share_with(plan: &Plan, point: &LoadPointResult, statuses: &[u32]) -> Option<
 
 /// Returns the number of workers that the gateway was asked for; `None` of a server without one.
 pub(super) fn workers(plan: &Plan) -> Option<f64> {
-    plan.sut.gateway.map(|gateway| f64::from(gateway.workers))
+    plan.sut.gateway().map(|gateway| f64::from(gateway.workers))
 }
 
 /// Returns the number of operations in progress per worker that makes pages; `None` where the number of workers is
 /// not fixed.
 pub(super) fn in_flight_per_worker(plan: &Plan, point: &LoadPointResult) -> Option<f64> {
-    plan.sut.gateway.filter(|gateway| gateway.kind != GatewayKind::Cgi)?;
+    plan.sut.gateway().filter(|gateway| gateway.kind != GatewayKind::Cgi)?;
     ratio(Some(point.in_flight_mean), workers(plan))
 }

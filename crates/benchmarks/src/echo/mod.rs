@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use model::{Answer, EchoMessage, EchoWorkload, Mix, Step, Think, User};
+use model::echo::{EchoMessage, EchoWorkload};
+use model::{Answer, Mix, Step, User};
 use units::{Purpose, Rng, Weights};
 
 use crate::Builtin;
@@ -23,14 +24,13 @@ const CONTENTS: u64 = 1 << 20;
 pub struct Messages {
     mix: Arc<MessageMix>,
     seed: u64,
-    n_kinds: usize,
 }
 
 /// The messages of a workload, prepared for random selection.
 #[derive(Debug)]
 struct MessageMix {
     weights: Weights,
-    think: Think,
+    workload: EchoWorkload,
 }
 
 impl Messages {
@@ -41,14 +41,14 @@ impl Messages {
     pub fn new(workload: &EchoWorkload, seed: u64) -> Messages {
         let weights = workload.messages.iter().map(|message| message.weight);
         let weights = Weights::new(weights).expect("a workload has messages with weights");
-        let mix = Arc::new(MessageMix { weights, think: workload.think });
-        Messages { mix, seed, n_kinds: workload.messages.len() }
+        let mix = Arc::new(MessageMix { weights, workload: workload.clone() });
+        Messages { mix, seed }
     }
 }
 
 impl MessageMix {
     fn message(&self, rng: &mut Rng) -> EchoMessage {
-        EchoMessage { kind: rng.weighted(&self.weights) as u16, number: rng.below(CONTENTS) }
+        self.workload.message(rng.weighted(&self.weights) as u16, rng.below(CONTENTS))
     }
 }
 
@@ -63,7 +63,7 @@ impl User for EchoUser {
 
     fn next(&mut self, last: Option<Answer>, rng: &mut Rng) -> Step<EchoMessage> {
         // The answer is there once: a user that thought comes back without it.
-        match last.and_then(|_| self.mix.think.draw(rng)) {
+        match last.and_then(|_| self.mix.workload.think.draw(rng)) {
             Some(time) => Step::think(time),
             None => Step::Perform(self.mix.message(rng)),
         }
@@ -83,7 +83,7 @@ impl Mix for Messages {
     }
 
     fn n_kinds(&self) -> usize {
-        self.n_kinds
+        self.mix.workload.messages.len()
     }
 
     fn n_units(&self) -> usize {

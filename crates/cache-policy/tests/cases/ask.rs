@@ -49,13 +49,7 @@ fn store(case: &Case) -> String {
 
 fn answer(case: &Case) -> cache_policy::CacheDecision {
     let stored = case.all_stored();
-    cache_policy::decide(
-        &case.request(),
-        case.request_head().lines(),
-        &refs(&stored),
-        case.now(),
-        &case.settings(),
-    )
+    cache_policy::decide(&case.request(), case.request_head().lines(), &stored, case.now(), &case.settings())
 }
 
 fn failure(case: &Case) -> String {

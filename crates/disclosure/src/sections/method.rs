@@ -132,10 +132,11 @@ fn load(report: &Report) -> Vec<Text> {
             refinement.added_max, refinement.n_planned
         )
     });
-    let after = match report.is_open() {
-        _ if report.web().is_none() => "Failed operations are not retried.",
-        true => "Failed operations are not retried.",
-        false => "If a request fails, the rest of its page is skipped. Nothing is retried.",
+    let has_pages = report.web().is_some() && !report.is_open();
+    let after = if has_pages {
+        "If a request fails, the rest of its page is skipped. Nothing is retried."
+    } else {
+        "Failed operations are not retried."
     };
     [Some(how), refined, Some(after.to_owned())].into_iter().flatten().map(Text::from).collect()
 }

@@ -86,7 +86,7 @@ fn server_text(report: &Report) -> String {
         "embedded" => "The embedded database".to_owned(),
         name => name.to_owned(),
     };
-    match &report.plan.sut.accelerator {
+    match report.plan.sut.accelerator() {
         Some(accelerator) => format!("{server} behind {}", accelerator.name),
         None => server,
     }

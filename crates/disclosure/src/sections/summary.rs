@@ -152,10 +152,10 @@ fn sut_text(report: &Report) -> String {
     if let Some(profile) = &sut.profile {
         text += &format!(", profile {profile}");
     }
-    if let Some(gateway) = sut.gateway {
+    if let Some(gateway) = sut.gateway() {
         text += &format!(", pages by {} with {}", gateway.kind.name(), workers_text(gateway.workers));
     }
-    if let Some(accelerator) = &sut.accelerator {
+    if let Some(accelerator) = sut.accelerator() {
         let memory = numbers::bytes(accelerator.cache_bytes);
         text += &format!(", behind the accelerator {} with a cache of {memory}", accelerator.name);
     }

@@ -1,14 +1,15 @@
 //! Failures of transactions in words.
 
+use engine::SessionError;
 use frame::app::AppStatus;
 use http1::reason_phrase;
 use model::{AppProtocol, Outcome};
 
 use crate::net::{OperationFailure, frames};
 
-/// Describes why a session could not be opened.
-pub(super) fn opening(failure: &OperationFailure, protocol: AppProtocol) -> String {
-    format!("the session could not be opened: {}", self::failure(failure, protocol))
+/// Returns the error of a session that could not be opened.
+pub(super) fn opening(failure: &OperationFailure, protocol: AppProtocol) -> SessionError {
+    SessionError::Exchange(self::failure(failure, protocol))
 }
 
 /// Describes the failure of a transaction.

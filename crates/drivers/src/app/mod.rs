@@ -28,7 +28,7 @@ use std::net::{IpAddr, SocketAddr};
 use std::rc::Rc;
 use std::sync::Arc;
 
-use engine::Driver;
+use engine::{Driver, SessionError};
 use http1::RequestError;
 use model::{AppRequest, AppWorkload, MeasuredValues, Outcome, Reply};
 use thiserror::Error;
@@ -190,7 +190,7 @@ impl Driver for AppDriver {
     type Operation = AppRequest;
 
     /// Opens the session, so that no transaction waits for it or for the client's file.
-    async fn open(&mut self) -> Result<(), String> {
+    async fn open(&mut self) -> Result<(), SessionError> {
         match self.open_session().await {
             Ok(transport) => self.transport = Some(transport),
             Err(failure) => return Err(describe::opening(&failure, self.context.workload.protocol)),

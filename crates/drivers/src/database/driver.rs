@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::rc::Rc;
 
-use engine::Driver;
+use engine::{Driver, SessionError};
 use model::{Kinded, MeasuredValues, Outcome, Reply};
 use tokio::task::AbortHandle;
 use units::{Clock, Nanos, RealClock};
@@ -210,7 +210,7 @@ impl<C: DatabaseSessions> Driver for SessionDriver<C> {
     const OPENS_WHEN_NEEDED: bool = true;
 
     /// Opens the session and prepares its statements, so that no transaction waits for it.
-    async fn open(&mut self) -> Result<(), String> {
+    async fn open(&mut self) -> Result<(), SessionError> {
         let context = Rc::clone(&self.context);
         match Box::pin(context.open()).await {
             Ok(session) => {
@@ -220,8 +220,7 @@ impl<C: DatabaseSessions> Driver for SessionDriver<C> {
             Err(failure) => {
                 let shared = context.shared();
                 shared.refusals.note(&failure);
-                let text = shared.describe(&failure.operation());
-                Err(format!("the session could not be opened: {text}"))
+                Err(SessionError::Exchange(shared.describe(&failure.operation())))
             }
         }
     }

@@ -11,7 +11,7 @@ use super::connection::SqlConnection;
 use super::error::{CONNECTING, DatabaseError};
 use super::failure::{RefusalTexts, SqlFailure};
 use super::stream::ServerSocket;
-use crate::net::{OperationFailure, SourceAddressError, Trust};
+use crate::net::{ClientTlsError, OperationFailure, SourceAddressError, Trust};
 
 /// The place of a database server.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -60,14 +60,16 @@ pub enum DatabaseSetupError {
     Source(#[from] SourceAddressError),
     /// They cannot be encrypted: the reason.
     #[error("TLS to the database: {0}")]
-    Tls(String),
+    Tls(#[from] ClientTlsError),
 }
 
 impl From<DatabaseSetupError> for DatabaseError {
     fn from(error: DatabaseSetupError) -> DatabaseError {
         match error {
             DatabaseSetupError::Source(error) => DatabaseError::System(error.problem.into()),
-            DatabaseSetupError::Tls(text) => DatabaseError::Failed { doing: CONNECTING, text },
+            DatabaseSetupError::Tls(error) => {
+                DatabaseError::Failed { doing: CONNECTING, text: error.to_string() }
+            }
         }
     }
 }

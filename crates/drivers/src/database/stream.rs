@@ -47,7 +47,7 @@ impl ServerSocket {
         };
         // The protocols of databases have no name in ALPN, or none that a server insists on.
         let tls = server.encryption.as_ref().map(|one| ClientTls::new(&one.host, &one.trust, None, &[]));
-        Ok(ServerSocket { endpoint, tls: tls.transpose().map_err(DatabaseSetupError::Tls)? })
+        Ok(ServerSocket { endpoint, tls: tls.transpose()? })
     }
 
     /// Returns the problem of the last certificate that was refused.

@@ -1,28 +1,34 @@
-//! The echo family: messages over a kept TCP connection, each with its length before it, that come back as they are, or are
-//! refused with a code.
+//! The echo family: messages over a kept TCP connection, each with its length before it, that come back as they are, or
+//! are refused with a code. Where a message asks for it, a notice of it comes later on the same connection, which a user
+//! that thinks listens to.
+//!
+//! - `wire`: messages and notices as bytes
+//! - `connection`: what comes on a connection
+
+mod connection;
+mod wire;
+
+#[cfg(test)]
+mod tests;
 
 use std::cell::RefCell;
+use std::future::pending;
+use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::rc::Rc;
 
-use engine::Driver;
-use model::{Content, EchoMessage, EchoWorkload, MeasuredValues, Outcome, Reply, echo_measure};
+use engine::{Driver, SessionError};
+use futures::FutureExt;
+use model::echo::{EchoMessage, EchoWorkload, echo_measure};
+use model::{Content, MeasuredValues, Outcome, Reply, UserNotice};
 use rustix::io::Errno;
 use units::{Clock, Nanos, RealClock};
 
 use crate::net::{OperationFailure, SourceAddressError, TargetEndpoint, TargetPolicy, TcpTransport};
+use connection::{EchoConnection, EchoReply, NoticeQueue};
 
 /// Seed of the content of messages.
 const CONTENT_SEED: u64 = 862;
-
-/// Length of the length of a message: a number in network byte order.
-const LENGTH_BYTES: usize = 4;
-
-/// The bit of a length that says that it is none, but the code of a refusal, which has no content.
-const REFUSAL: u32 = 1 << 31;
-
-/// The outcomes of refusals by their codes, from 1.
-const REFUSALS: [Outcome; 4] = [Outcome::Denied, Outcome::Conflict, Outcome::Gone, Outcome::Full];
 
 /// Size of the read buffer that all connections of a thread use in turn.
 const READ_BUFFER_BYTES: usize = 64 * 1024;
@@ -32,8 +38,7 @@ const READ_BUFFER_BYTES: usize = 64 * 1024;
 pub struct EchoContext {
     endpoint: TargetEndpoint,
     clock: RealClock,
-    /// Lengths of the contents, by kind.
-    bytes: Box<[usize]>,
+    n_kinds: usize,
     content: Content,
     /// The message to be sent.
     message: RefCell<Vec<u8>>,
@@ -54,7 +59,7 @@ impl EchoContext {
         Ok(Rc::new(EchoContext {
             endpoint: TargetEndpoint::new(address, TargetPolicy, source_addresses)?,
             clock,
-            bytes: workload.messages.iter().map(|message| message.bytes as usize).collect(),
+            n_kinds: workload.messages.len(),
             content: Content::new(CONTENT_SEED),
             message: RefCell::default(),
             buffer: RefCell::new(vec![0; READ_BUFFER_BYTES]),
@@ -63,128 +68,93 @@ impl EchoContext {
 
     /// Writes a message into the buffer of the thread; returns the number that determines its content.
     fn write(&self, operation: &EchoMessage) -> u32 {
-        let bytes = self.bytes[usize::from(operation.kind)];
-        let object = Content::object(self.bytes.len(), operation.kind, operation.number);
+        let object = Content::object(self.n_kinds, operation.kind, operation.number);
         let mut message = self.message.borrow_mut();
-        message.resize(LENGTH_BYTES + bytes, 0);
-        message[..LENGTH_BYTES].copy_from_slice(&(bytes as u32).to_be_bytes());
-        self.content.fill(object, 0, &mut message[LENGTH_BYTES..]);
+        message.clear();
+        wire::write_head(operation, &mut message);
+        let start = message.len();
+        message.resize(start + operation.bytes as usize, 0);
+        self.content.fill(object, 0, &mut message[start..]);
         object
     }
-}
-
-/// A message that has come back.
-struct Received {
-    /// The number of its bytes.
-    bytes: u64,
-    /// The moment at which the first of them had arrived.
-    first_byte: Nanos,
 }
 
 /// A driver of one virtual user; owns the user's connection between messages.
 #[derive(Debug)]
 pub struct EchoDriver {
     context: Rc<EchoContext>,
-    transport: Option<TcpTransport>,
+    connection: Option<EchoConnection>,
+    notices: NoticeQueue,
 }
 
 impl EchoDriver {
     /// Creates a driver without a connection.
     pub fn new(context: Rc<EchoContext>) -> EchoDriver {
-        EchoDriver { context, transport: None }
+        EchoDriver { context, connection: None, notices: NoticeQueue::new() }
     }
 
-    async fn connect(&self) -> Result<TcpTransport, Errno> {
-        TcpTransport::new(self.context.endpoint.connect().await?)
+    async fn connect(&self) -> Result<EchoConnection, Errno> {
+        Ok(EchoConnection::new(TcpTransport::new(self.context.endpoint.connect().await?)?))
+    }
+
+    /// Returns the connection of the message before, if it can still be used, and takes what has come on it since.
+    fn kept_connection(&mut self) -> Option<EchoConnection> {
+        let mut connection = self.connection.take()?;
+        while !connection.transport.is_fresh() {
+            let read = connection.transport.read(&self.context.buffer, &[]).now_or_never();
+            let Some(read) = read else { break };
+            if !connection.take_at_rest(read, &self.context, &mut self.notices) {
+                return None;
+            }
+        }
+        Some(connection)
     }
 
     /// Sends a message and checks what comes back.
-    async fn exchange(&mut self, operation: &EchoMessage) -> Result<Received, OperationFailure> {
+    async fn exchange(
+        &mut self,
+        operation: &EchoMessage,
+        sent: Nanos,
+    ) -> Result<EchoReply, OperationFailure> {
         let context = Rc::clone(&self.context);
-        let transport = match self.transport.take().filter(TcpTransport::is_fresh) {
-            Some(transport) => transport,
+        let mut connection = match self.kept_connection() {
+            Some(connection) => connection,
             None => self.connect().await?,
         };
         // All users of the thread write into one buffer: nothing is waited for between here and the sending.
         let object = context.write(operation);
-        let rest = transport.send_now(&context.message.borrow())?;
-        let transport = match rest {
-            Some(rest) => transport.send_rest(rest).await?,
-            None => transport,
-        };
-        let received = context.receive(&transport, operation, object).await?;
-        self.transport = Some(transport);
-        Ok(received)
-    }
-}
-
-impl EchoContext {
-    /// Reads a message that must be the one that was sent.
-    async fn receive(
-        &self,
-        transport: &TcpTransport,
-        operation: &EchoMessage,
-        object: u32,
-    ) -> Result<Received, OperationFailure> {
-        let bytes = self.bytes[usize::from(operation.kind)];
-        let length = (bytes as u32).to_be_bytes();
-        let expected = LENGTH_BYTES + bytes;
-        let (mut done, mut first_byte) = (0, None);
-        while done < expected {
-            let read = transport.read(&self.buffer, &[]).await?;
-            first_byte.get_or_insert_with(|| self.clock.now());
-            let buffer = self.buffer.borrow();
-            let part = &buffer[..read.bytes];
-            if let Some(refusal) = refusal(part).filter(|_| done == 0) {
-                return Err(refusal);
-            }
-            if expected - done < part.len() {
-                return Err(OperationFailure::new(Outcome::WrongLength, (done + part.len()) as u64));
-            }
-            let (head, content) = part.split_at(LENGTH_BYTES.saturating_sub(done).min(part.len()));
-            let is_head = head == &length[done.min(LENGTH_BYTES)..][..head.len()];
-            let offset = (done + head.len()).saturating_sub(LENGTH_BYTES) as u64;
-            let is_content = content.is_empty() || self.content.matches(object, offset, content);
-            if !(is_head && is_content) {
-                return Err(OperationFailure::new(Outcome::WrongBytes, done as u64));
-            }
-            done += part.len();
-            if read.is_end && done < expected {
-                return Err(OperationFailure::new(Outcome::Truncated, done as u64));
-            }
+        let rest = connection.transport.send_now(&context.message.borrow())?;
+        if let Some(rest) = rest {
+            connection.transport = connection.transport.send_rest(rest).await?;
         }
-        Ok(Received { bytes: done as u64, first_byte: first_byte.unwrap_or_default() })
+        let reply = EchoReply::of(operation, object, sent);
+        let reply = connection.receive(reply, &context, &mut self.notices).await?;
+        self.connection = Some(connection);
+        Ok(reply)
     }
-}
-
-/// Returns the refusal that came in place of a message, with its code.
-fn refusal(received: &[u8]) -> Option<OperationFailure> {
-    let number = u32::from_be_bytes(received.try_into().ok()?);
-    let code = number.checked_sub(REFUSAL)?;
-    let outcome = REFUSALS.get((code as usize).checked_sub(1)?)?;
-    Some(OperationFailure::new(*outcome, code.into()))
 }
 
 impl Driver for EchoDriver {
     type Operation = EchoMessage;
 
+    const RESTS: bool = true;
+
     /// Connects, so that no message waits for it.
-    async fn open(&mut self) -> Result<(), String> {
+    async fn open(&mut self) -> Result<(), SessionError> {
         let connected = self.connect().await;
-        self.transport = Some(connected.map_err(|error| error.to_string())?);
+        self.connection = Some(connected.map_err(io::Error::from)?);
         Ok(())
     }
 
     async fn perform(&mut self, operation: &EchoMessage, sent: Nanos) -> Reply {
-        let result = self.exchange(operation).await;
+        let result = self.exchange(operation, sent).await;
         let done = self.context.clock.now();
         let mut measured = MeasuredValues::default();
         let failure = match result {
-            Ok(received) => {
-                // The bytes received equal the bytes sent.
-                measured.set(echo_measure::SENT_BYTES, received.bytes);
-                measured.set(echo_measure::RECEIVED_BYTES, received.bytes);
-                measured.set(echo_measure::FIRST_BYTE, received.first_byte.saturating_sub(sent).0);
+            Ok(reply) => {
+                measured.set(echo_measure::SENT_BYTES, operation.sent_bytes());
+                measured.set(echo_measure::RECEIVED_BYTES, reply.bytes as u64);
+                measured.set(echo_measure::FIRST_BYTE, reply.first_byte.saturating_sub(sent).0);
                 OperationFailure::NONE
             }
             Err(failure) => failure,
@@ -192,8 +162,23 @@ impl Driver for EchoDriver {
         failure.into_reply(sent, done, measured)
     }
 
+    /// Listens to the connection. One that ends, or on which anything but notices comes, is closed; what was awaited on
+    /// it will not come.
+    async fn rest(&mut self) -> UserNotice {
+        loop {
+            if let Some(notice) = self.notices.pop_front() {
+                return notice;
+            }
+            let Some(connection) = &mut self.connection else { return pending().await };
+            let read = connection.transport.read(&self.context.buffer, &[]).await;
+            if !connection.take_at_rest(read, &self.context, &mut self.notices) {
+                self.connection = None;
+            }
+        }
+    }
+
     fn give_up(&mut self) {
-        self.transport = None;
+        self.connection = None;
     }
 
     fn describe(&self, _: &EchoMessage, reply: &Reply) -> String {

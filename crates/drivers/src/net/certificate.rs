@@ -3,10 +3,10 @@
 use std::fmt;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use rustls::client::WebPkiServerVerifier;
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
+use rustls::client::{VerifierBuilderError, WebPkiServerVerifier};
 use rustls::crypto::{CryptoProvider, verify_tls12_signature, verify_tls13_signature};
-use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::pem::{self, PemObject};
 use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
 use rustls::{CertificateError, DigitallySignedStruct, Error, OtherError, RootCertStore, SignatureScheme};
 use webpki::EndEntityCert;
@@ -31,6 +31,17 @@ pub enum Trust {
     Any,
 }
 
+/// A reason why a text has no certificates of authorities.
+#[derive(Debug, thiserror::Error)]
+pub enum AuthoritiesError {
+    /// It is malformed.
+    #[error(transparent)]
+    Malformed(#[from] pem::Error),
+    /// It has no certificate.
+    #[error("it contains no certificate (PEM)")]
+    None,
+}
+
 /// Certificates of authorities, at least one of which can be parsed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Authorities(Arc<[CertificateDer<'static>]>);
@@ -45,11 +56,11 @@ impl Authorities {
     /// Parses certificates in PEM; other content is skipped.
     ///
     /// # Errors
-    /// The problem as a clause; also if there is no certificate.
-    pub fn from_pem(text: &[u8]) -> Result<Authorities, String> {
+    /// The text is malformed, or there is no certificate.
+    pub fn from_pem(text: &[u8]) -> Result<Authorities, AuthoritiesError> {
         let all = CertificateDer::pem_slice_iter(text).map(|one| one.map(|der| der.to_vec()));
-        let all: Vec<Vec<u8>> = all.collect::<Result<_, _>>().map_err(|error| error.to_string())?;
-        Authorities::new(all).ok_or_else(|| "it contains no certificate (PEM)".to_owned())
+        let all: Vec<Vec<u8>> = all.collect::<Result<_, _>>()?;
+        Authorities::new(all).ok_or(AuthoritiesError::None)
     }
 
     fn store(&self) -> RootCertStore {
@@ -140,7 +151,10 @@ pub(crate) struct CertificateVerifier {
 }
 
 impl CertificateVerifier {
-    pub(crate) fn new(trust: &Trust, provider: Arc<CryptoProvider>) -> Result<CertificateVerifier, String> {
+    pub(crate) fn new(
+        trust: &Trust,
+        provider: Arc<CryptoProvider>,
+    ) -> Result<CertificateVerifier, VerifierBuilderError> {
         let store = match trust {
             Trust::Authorities(authorities) => Some(authorities.store()),
             Trust::Certificate(_) | Trust::Any => None,
@@ -151,7 +165,7 @@ impl CertificateVerifier {
         });
         Ok(CertificateVerifier {
             trust: trust.clone(),
-            chain: builder.transpose().map_err(|error| error.to_string())?,
+            chain: builder.transpose()?,
             n_authorities,
             good: OnceLock::new(),
             problem: Mutex::default(),

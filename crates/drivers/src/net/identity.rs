@@ -6,10 +6,33 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use rustls::client::ResolvesClientCert;
 use rustls::crypto::ring;
-use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::pem::{self, PemObject};
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::sign::CertifiedKey;
 use rustls::{Error, InconsistentKeys, SignatureScheme};
+
+/// A reason why texts are not a client certificate with its private key.
+#[derive(Debug, thiserror::Error)]
+pub enum ClientIdentityError {
+    /// The certificate is malformed.
+    #[error("the certificate cannot be read: {0}")]
+    Certificate(pem::Error),
+    /// There is no certificate.
+    #[error("there is no certificate (PEM)")]
+    NoCertificate,
+    /// There is no private key that can be read.
+    #[error("there is no private key (PEM)")]
+    NoKey,
+    /// The private key is encrypted.
+    #[error("the private key is encrypted\nhint: decrypt it with `openssl pkey -in FILE -out FILE`")]
+    EncryptedKey,
+    /// Certificate and private key do not belong together.
+    #[error("the private key belongs to another certificate")]
+    OtherKey,
+    /// The private key is of a kind that is not supported, or malformed.
+    #[error("the private key cannot be used: {0}")]
+    Key(Error),
+}
 
 /// A client certificate with its chain and its private key, which is never shown.
 #[derive(Clone)]
@@ -19,32 +42,26 @@ impl ClientIdentity {
     /// Reads a certificate, with those of its chain behind it, and its private key (PEM).
     ///
     /// # Errors
-    /// The problem as a clause: one of them is missing, or they do not belong together.
-    pub fn from_pem(certificate: &[u8], key: &[u8]) -> Result<ClientIdentity, String> {
+    /// One of them is missing or cannot be used, or they do not belong together.
+    pub fn from_pem(certificate: &[u8], key: &[u8]) -> Result<ClientIdentity, ClientIdentityError> {
         let chain = CertificateDer::pem_slice_iter(certificate).collect::<Result<Vec<_>, _>>();
-        let chain = chain.map_err(|error| format!("the certificate cannot be read: {error}"))?;
+        let chain = chain.map_err(ClientIdentityError::Certificate)?;
         if chain.is_empty() {
-            return Err("there is no certificate (PEM)".to_owned());
+            return Err(ClientIdentityError::NoCertificate);
         }
         let key = PrivateKeyDer::from_pem_slice(key).map_err(|_| no_key(key))?;
         match CertifiedKey::from_der(chain, key, &ring::default_provider()) {
             Ok(pair) => Ok(ClientIdentity(Arc::new(pair))),
-            Err(Error::InconsistentKeys(InconsistentKeys::KeyMismatch)) => {
-                Err("the private key belongs to another certificate".to_owned())
-            }
-            Err(error) => Err(format!("the private key cannot be used: {error}")),
+            Err(Error::InconsistentKeys(InconsistentKeys::KeyMismatch)) => Err(ClientIdentityError::OtherKey),
+            Err(error) => Err(ClientIdentityError::Key(error)),
         }
     }
 }
 
 /// Returns why a text has no private key that can be read.
-fn no_key(text: &[u8]) -> String {
+fn no_key(text: &[u8]) -> ClientIdentityError {
     let is_encrypted = text.windows(9).any(|part| part == b"ENCRYPTED");
-    match is_encrypted {
-        true => "the private key is encrypted\nhint: decrypt it with `openssl pkey -in FILE -out FILE`",
-        false => "there is no private key (PEM)",
-    }
-    .to_owned()
+    if is_encrypted { ClientIdentityError::EncryptedKey } else { ClientIdentityError::NoKey }
 }
 
 /// Two are equal if their certificates are: these name the key.
@@ -111,11 +128,12 @@ mod tests {
         };
         let ((one, one_key), (_, other_key)) = (made("one"), made("other"));
         let read = |certificate: &str, key: &str| {
-            ClientIdentity::from_pem(certificate.as_bytes(), key.as_bytes()).map(|read| format!("{read:?}"))
+            let read = ClientIdentity::from_pem(certificate.as_bytes(), key.as_bytes());
+            read.map(|read| format!("{read:?}")).map_err(|error| error.to_string())
         };
-        assert_eq!(read(&one, &one_key).as_deref(), Ok("ClientIdentity"));
+        assert_eq!(read(&one, &one_key).unwrap(), "ClientIdentity");
         let both = format!("{one}{one_key}");
-        assert_eq!(read(&both, &both).as_deref(), Ok("ClientIdentity"), "both in one file");
+        assert_eq!(read(&both, &both).unwrap(), "ClientIdentity", "both in one file");
         let encrypted = one_key.replace("PRIVATE", "ENCRYPTED PRIVATE");
         for (certificate, key, expected) in [
             (one.as_str(), other_key.as_str(), "the private key belongs to another certificate"),

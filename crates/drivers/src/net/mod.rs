@@ -20,14 +20,15 @@ mod policy;
 pub(crate) mod tcp;
 mod tls;
 
-pub use certificate::{Authorities, CertificateProblem, Trust};
+pub use certificate::{Authorities, AuthoritiesError, CertificateProblem, Trust};
 pub use endpoint::{SocketPathError, SourceAddressError, TargetEndpoint};
 pub(crate) use exchange::ExchangeBuffers;
 pub(crate) use failure::OperationFailure;
 pub use handshake_problem::HandshakeProblem;
-pub use identity::ClientIdentity;
+pub use identity::{ClientIdentity, ClientIdentityError};
 pub use policy::{TargetPolicy, TargetPolicyError};
 pub(crate) use tcp::{Received, TcpTransport};
 pub(crate) use tls::ClientTls;
+pub use tls::ClientTlsError;
 
 pub(crate) use policy::lookup_host;

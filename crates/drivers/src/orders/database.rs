@@ -4,7 +4,7 @@ use std::net::IpAddr;
 use std::rc::Rc;
 use std::sync::atomic::AtomicBool;
 
-use engine::Driver;
+use engine::{Driver, SessionError};
 use model::{DatabaseProduct, OrderEntryWorkload, OrderRequest, Reply};
 use orders::wire::ConditionResult;
 use orders::{ConsistencyCondition, DataScale, OrderTable, OrderTotals, Population};
@@ -86,7 +86,7 @@ impl Driver for DatabaseDriver {
 
     const OPENS_WHEN_NEEDED: bool = true;
 
-    async fn open(&mut self) -> Result<(), String> {
+    async fn open(&mut self) -> Result<(), SessionError> {
         each!(&mut self.0, driver => driver.open().await)
     }
 

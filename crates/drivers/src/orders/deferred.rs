@@ -7,7 +7,7 @@ use std::cell::Cell;
 use std::io;
 use std::time::Duration;
 
-use engine::{BlockingDriver, Driver};
+use engine::{BlockingDriver, Driver, SessionError};
 use model::{MeasuredValues, OrderEntryWorkload, OrderRequest, Outcome, Reply, order_measure};
 use orders::TransactionType;
 use tokio::runtime::{Builder, Handle, LocalOptions};
@@ -110,7 +110,7 @@ impl<D: Driver<Operation = OrderRequest>> Driver for DeferringDriver<D> {
 
     const OPENS_WHEN_NEEDED: bool = D::OPENS_WHEN_NEEDED;
 
-    async fn open(&mut self) -> Result<(), String> {
+    async fn open(&mut self) -> Result<(), SessionError> {
         self.terminal.open().await
     }
 
@@ -133,7 +133,7 @@ impl<D: Driver<Operation = OrderRequest>> Driver for DeferringDriver<D> {
 impl<D: BlockingDriver<Operation = OrderRequest>> BlockingDriver for DeferringDriver<D> {
     type Operation = OrderRequest;
 
-    fn open(&mut self) -> Result<(), String> {
+    fn open(&mut self) -> Result<(), SessionError> {
         self.terminal.open()
     }
 

@@ -1,13 +1,14 @@
 //! Failures of transactions in words.
 
+use engine::SessionError;
 use model::Outcome;
 use orders::wire::OrderEntryStatus;
 
 use crate::net::{OperationFailure, frames};
 
-/// Describes why a session could not be opened.
-pub(super) fn opening(failure: &OperationFailure) -> String {
-    format!("the session could not be opened: {}", self::failure(failure))
+/// Returns the error of a session that could not be opened.
+pub(super) fn opening(failure: &OperationFailure) -> SessionError {
+    SessionError::Exchange(self::failure(failure))
 }
 
 /// Describes the failure of a transaction.

@@ -34,7 +34,7 @@ mod verify;
 use std::net::{IpAddr, SocketAddr};
 use std::rc::Rc;
 
-use engine::Driver;
+use engine::{Driver, SessionError};
 use model::{MeasuredValues, OrderEntryWorkload, OrderRequest, Outcome, Reply, order_measure};
 use orders::wire::{DataDescription, ExpectedData};
 use orders::{DataScale, TransactionInput};
@@ -51,7 +51,7 @@ pub use deferred::{
     delivery_queue,
 };
 pub use embedded::{EmbeddedContext, EmbeddedDatabase, EmbeddedDriver};
-pub use sampler::{SampledAccount, SessionSampler};
+pub use sampler::{SampleError, SampledAccount, SessionSampler};
 pub use sql::control::{DatabaseAccount, DatabaseData, SessionCounts};
 pub use sql::load::{LOADING_ORDER, LoadMethod};
 pub use sql::schema::{ORDER_SCHEMA, contents_of};
@@ -239,7 +239,7 @@ impl Driver for OrderDriver {
     type Operation = OrderRequest;
 
     /// Opens the session, so that no transaction waits for it.
-    async fn open(&mut self) -> Result<(), String> {
+    async fn open(&mut self) -> Result<(), SessionError> {
         let opened = OrderSession::open(&self.context, self.terminal).await;
         let (session, _) = opened.map_err(|failure| describe::opening(&failure))?;
         self.session = Some(session);

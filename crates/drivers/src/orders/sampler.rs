@@ -26,6 +26,17 @@ pub struct SampledAccount {
     pub account: DatabaseAccount,
 }
 
+/// A reason why there is no account, or no sample of the sessions.
+#[derive(Debug, thiserror::Error)]
+pub enum SampleError {
+    /// The database cannot be asked.
+    #[error(transparent)]
+    Database(#[from] DatabaseError),
+    /// It does not answer in time.
+    #[error("no answer within {} s", QUERY_MAX.as_secs())]
+    Slow,
+}
+
 /// A sampler of a database's sessions.
 pub struct SessionSampler {
     server: DatabaseServer,
@@ -33,7 +44,7 @@ pub struct SessionSampler {
     session: Option<DatabaseControl>,
     samples: Vec<SessionCounts>,
     /// The failure of a sample, which is that of the next account.
-    failure: Option<String>,
+    failure: Option<SampleError>,
 }
 
 impl SessionSampler {
@@ -51,7 +62,7 @@ impl SessionSampler {
     pub async fn serve(
         mut self,
         mut requests: UnboundedReceiver<()>,
-        tell: impl Fn(Result<SampledAccount, String>) -> bool,
+        tell: impl Fn(Result<SampledAccount, SampleError>) -> bool,
     ) {
         let mut ticks = interval(SAMPLE_EVERY);
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -79,19 +90,19 @@ impl SessionSampler {
         let Some(session) = &mut self.session else { return };
         match within(session.sessions()).await {
             Ok(sessions) => self.samples.push(sessions),
-            Err(reason) => {
+            Err(failure) => {
                 self.session = None;
-                self.failure = Some(reason);
+                self.failure = Some(failure);
             }
         }
     }
 
     /// Returns the account, with the samples since the one before. Where one of these has failed, the account fails at once:
     /// a database that hangs is waited for once per account.
-    async fn account(&mut self) -> Result<SampledAccount, String> {
+    async fn account(&mut self) -> Result<SampledAccount, SampleError> {
         let mut samples = std::mem::take(&mut self.samples);
-        if let Some(reason) = self.failure.take() {
-            return Err(reason);
+        if let Some(failure) = self.failure.take() {
+            return Err(failure);
         }
         let account = within(read(&self.server, &mut self.session)).await;
         if account.is_err() {
@@ -103,10 +114,10 @@ impl SessionSampler {
     }
 }
 
-async fn within<T>(query: impl Future<Output = Result<T, DatabaseError>>) -> Result<T, String> {
+async fn within<T>(query: impl Future<Output = Result<T, DatabaseError>>) -> Result<T, SampleError> {
     match timeout(QUERY_MAX, query).await {
-        Ok(answer) => answer.map_err(|error| error.to_string()),
-        Err(_) => Err(format!("no answer within {} s", QUERY_MAX.as_secs())),
+        Ok(answer) => Ok(answer?),
+        Err(_) => Err(SampleError::Slow),
     }
 }
 

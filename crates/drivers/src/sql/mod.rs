@@ -14,8 +14,8 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
-use engine::Driver;
-use model::{DataTable, DatabaseProduct, Reply, SqlRequest, SqlWorkload};
+use engine::{Driver, SessionError};
+use model::{DataTable, DatabaseProduct, RegexError, Reply, SqlRequest, SqlWorkload};
 use thiserror::Error;
 use units::{Nanos, RealClock};
 
@@ -52,7 +52,7 @@ pub enum SqlSetupError {
     },
     /// A regular expression of the workload is none.
     #[error("not a regular expression: {0}")]
-    Regex(String),
+    Regex(#[from] RegexError),
 }
 
 /// The state that all sessions of a load thread with one server share.
@@ -130,7 +130,7 @@ impl Driver for SqlDriver {
 
     const OPENS_WHEN_NEEDED: bool = true;
 
-    async fn open(&mut self) -> Result<(), String> {
+    async fn open(&mut self) -> Result<(), SessionError> {
         each!(&mut self.0, driver => driver.open().await)
     }
 

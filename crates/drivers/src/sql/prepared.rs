@@ -60,9 +60,7 @@ impl ExpectedColumn {
     fn new(expected: &ExpectedValue) -> Result<ExpectedColumn, SqlSetupError> {
         let value = match &expected.value {
             ExpectedText::Is(text) => ExpectedPattern::Is(text.clone()),
-            ExpectedText::Regex(pattern) => {
-                ExpectedPattern::Regex(compile_regex(pattern).map_err(SqlSetupError::Regex)?)
-            }
+            ExpectedText::Regex(pattern) => ExpectedPattern::Regex(compile_regex(pattern)?),
         };
         Ok(ExpectedColumn { name: expected.column.clone(), value })
     }

@@ -125,7 +125,7 @@ pub(super) struct TransactionResult {
     pub(super) n_rows: u64,
 }
 
-/// A session.
+/// The session of a user of an SQL workload.
 pub(super) struct Session<C: SqlConnection> {
     connection: C,
     /// For each transaction, its statements.

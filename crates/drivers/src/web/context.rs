@@ -116,12 +116,12 @@ impl WebContext {
             PreparedRequest::new(request, filled.clone(), protocol, &host)
                 .map_err(|problem| WebSetupError::Request { name: request.name.clone(), problem })
         };
-        let tls = TlsSettings::new(target, protocol, setup.trust).map_err(WebSetupError::Tls)?;
+        let tls = TlsSettings::new(target, protocol, setup.trust)?;
         let is_http2 = protocol.http == HttpVersion::Http2;
         let session = workload.has_sessions().then(|| {
             let WebContextOptions { policy, source_addresses, trust, .. } = setup;
             let at = SessionTarget { target, policy, source_addresses, trust };
-            SessionContext::new(&at, workload, &filled, secrets).map(Rc::new).map_err(WebSetupError::Data)
+            SessionContext::new(&at, workload, &filled, secrets).map(Rc::new)
         });
         Ok(Rc::new(WebContext {
             endpoint,
@@ -174,7 +174,7 @@ impl WebContext {
             sealed: RefCell::default(),
             http2: None,
             session: None,
-            tls: TlsSettings::new(target, protocol, trust).map_err(WebSetupError::Tls)?,
+            tls: TlsSettings::new(target, protocol, trust)?,
             handshakes: Cell::default(),
             kept: Cell::default(),
             explanation: RefCell::default(),

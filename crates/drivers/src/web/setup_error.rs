@@ -4,7 +4,7 @@ use http1::RequestError;
 use model::MissingSecret;
 use thiserror::Error;
 
-use crate::{SocketPathError, SourceAddressError};
+use crate::{ClientTlsError, SocketPathError, SourceAddressError};
 
 /// A workload that cannot be fetched.
 #[derive(Debug, Error)]
@@ -42,5 +42,5 @@ pub enum WebSetupError {
     Socket(#[from] SocketPathError),
     /// TLS cannot be set up.
     #[error("cannot set up TLS: {0}")]
-    Tls(String),
+    Tls(#[from] ClientTlsError),
 }

@@ -234,7 +234,8 @@ impl TlsTransport {
             let UnbufferedStatus { discard, state } = self.session.process_tls_records(&mut rest);
             match state {
                 Ok(ConnectionState::WriteTraffic(mut traffic)) => {
-                    break request.with_bytes(web, |request| encrypt(&mut traffic, request, out));
+                    let sealed = request.with_bytes(web, |request| encrypt(&mut traffic, request, out));
+                    break sealed.map_err(|error| error.to_string());
                 }
                 Ok(ConnectionState::EncodeTlsData(mut data)) => {
                     append(out, 0, |room| data.encode(room).map_err(needed));
@@ -251,7 +252,16 @@ impl TlsTransport {
     }
 }
 
-fn encrypt<D>(traffic: &mut WriteTraffic<'_, D>, request: &[u8], out: &mut Vec<u8>) -> Result<(), String> {
+/// A session whose keys have encrypted all that they may.
+#[derive(Debug, thiserror::Error)]
+#[error("its keys are exhausted")]
+struct KeysExhausted;
+
+fn encrypt<D>(
+    traffic: &mut WriteTraffic<'_, D>,
+    request: &[u8],
+    out: &mut Vec<u8>,
+) -> Result<(), KeysExhausted> {
     let n_records = request.len().div_ceil(RECORD_BYTES);
     let mut is_exhausted = false;
     append(out, request.len() + n_records * RECORD_FRAME_BYTES, |room| {
@@ -264,7 +274,7 @@ fn encrypt<D>(traffic: &mut WriteTraffic<'_, D>, request: &[u8], out: &mut Vec<u
             }
         }
     });
-    if is_exhausted { Err("its keys are exhausted".to_owned()) } else { Ok(()) }
+    if is_exhausted { Err(KeysExhausted) } else { Ok(()) }
 }
 
 fn needed(error: EncodeError) -> usize {

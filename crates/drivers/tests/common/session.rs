@@ -24,7 +24,7 @@ pub(crate) fn perform_all<D: Driver>(
     limit: Duration,
 ) -> Result<Vec<Option<(Reply, String)>>, String> {
     block_on(async move {
-        driver.open().await?;
+        driver.open().await.map_err(|error| error.to_string())?;
         let mut replies = Vec::new();
         for operation in operations {
             let reply = tokio::time::timeout(limit, driver.perform(operation, clock.now())).await.ok();

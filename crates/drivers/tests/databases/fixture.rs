@@ -119,13 +119,10 @@ impl Database {
             DatabaseProduct::PostgreSql => ("postgresql", "plimsoll"),
             DatabaseProduct::MariaDb => ("mariadb", ""),
         };
-        let files = model::FileSet { content_seed: 1, files: Vec::new() };
         let request = SutRequest {
             server: Server::Recipe(Box::new(Recipe::load(recipe).unwrap())),
             work_dir,
             data_dir,
-            files: &files,
-            root: None,
             limits,
             port: None,
             search_path: Vec::new(),

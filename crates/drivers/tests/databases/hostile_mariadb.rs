@@ -119,7 +119,7 @@ fn refusal(address: SocketAddr) -> String {
     block_on(async {
         let mut driver = DatabaseDriver::new(&context(address));
         let opened = tokio::time::timeout(REFUSED_MAX, driver.open()).await.expect("it hangs");
-        opened.expect_err("it was opened")
+        opened.expect_err("it was opened").to_string()
     })
 }
 

@@ -239,7 +239,7 @@ fn refusal(server: &DatabaseServer) -> String {
     let workload = workload(OrderSql::Stored);
     let context = DatabaseContext::new(&workload, server, &[], RealClock::start()).unwrap();
     assert!(!format!("{context:?} {server:?}").contains("not-the-password"));
-    block_on(async { DatabaseDriver::new(&context).open().await.unwrap_err() })
+    block_on(async { DatabaseDriver::new(&context).open().await.unwrap_err().to_string() })
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use drivers::database::DatabaseServer;
-use drivers::orders::{DatabaseDriver, SampledAccount, SessionSampler};
+use drivers::orders::{DatabaseDriver, SampleError, SampledAccount, SessionSampler};
 use engine::Driver;
 use model::OrderSql;
 use observe::process::family_of;
@@ -21,12 +21,12 @@ const SLOW_MAX: Duration = Duration::from_secs(4);
 /// The end of a sampler at which accounts are asked for.
 struct Accounts {
     requests: UnboundedSender<()>,
-    accounts: UnboundedReceiver<Result<SampledAccount, String>>,
+    accounts: UnboundedReceiver<Result<SampledAccount, SampleError>>,
 }
 
 impl Accounts {
     /// Asks for one, and waits for it.
-    async fn next(&mut self) -> Result<SampledAccount, String> {
+    async fn next(&mut self) -> Result<SampledAccount, SampleError> {
         self.requests.send(()).unwrap();
         tokio::time::timeout(SLOW_MAX, self.accounts.recv()).await.expect("in time").unwrap()
     }
@@ -98,7 +98,7 @@ fn a_server_that_hangs_delays_each_account_once() {
             tokio::time::sleep(Duration::from_millis(500)).await;
             for state in ["with its session", "without a session"] {
                 let asked = clock.now();
-                let failure = accounts.next().await.unwrap_err();
+                let failure = accounts.next().await.unwrap_err().to_string();
                 let waited = clock.now() - asked;
                 assert!(failure.starts_with("no answer within 2 s"), "{product} {state}: {failure}");
                 assert!(waited.as_secs_f64() < 3.0, "{product} {state}: {waited}");

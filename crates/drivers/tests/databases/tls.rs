@@ -55,7 +55,7 @@ fn refused(server: DatabaseServer) -> (String, DatabaseError) {
     let workload = workload(OrderSql::Stored);
     let context = DatabaseContext::new(&workload, &server, &[], RealClock::start()).unwrap();
     block_on(async {
-        let text = DatabaseDriver::new(&context).open().await.unwrap_err();
+        let text = DatabaseDriver::new(&context).open().await.unwrap_err().to_string();
         let Err(error) = DatabaseControl::open(&context).await else { panic!("it was opened") };
         (text, error)
     })

@@ -3,6 +3,8 @@
 use model::{Kinded, Reply};
 use units::Nanos;
 
+use crate::session::SessionError;
+
 /// A driver that performs operations by calls that block, for one virtual user, on a thread of that user.
 pub trait BlockingDriver {
     /// The operation that the driver performs.
@@ -12,8 +14,8 @@ pub trait BlockingDriver {
     ///
     /// # Errors
     ///
-    /// The session cannot be opened: a clause that describes the failure for people.
-    fn open(&mut self) -> Result<(), String> {
+    /// The session cannot be opened.
+    fn open(&mut self) -> Result<(), SessionError> {
         Ok(())
     }
 

@@ -15,7 +15,7 @@ use units::RealClock;
 use super::probe::Probe;
 use super::profile::{FamilyProfile, READY_MAX};
 use super::target::{LoadTarget, ResolvedTarget};
-use super::{SetupError, host_and_port, host_of, unless_stopped};
+use super::{SetupError, TargetTextError, host_and_port, host_of, unless_stopped};
 use crate::checked::CheckedRow;
 use crate::counts::Counts;
 use crate::disk_use::DiskUse;
@@ -42,15 +42,16 @@ pub struct ApplicationServer {
 
 /// Reads `app://HOST:PORT` or `http://HOST:PORT`.
 impl FromStr for ApplicationServer {
-    type Err = String;
+    type Err = TargetTextError;
 
-    fn from_str(text: &str) -> Result<ApplicationServer, String> {
-        let (scheme, rest) = text.split_once("://").ok_or(EXPECTED)?;
+    fn from_str(text: &str) -> Result<ApplicationServer, TargetTextError> {
+        let form = || TargetTextError::Form(EXPECTED);
+        let (scheme, rest) = text.split_once("://").ok_or_else(form)?;
         let (host, port) = host_and_port(rest, EXPECTED)?;
         let (protocol, port) = match scheme.to_ascii_lowercase().as_str() {
-            "app" => (AppProtocol::Binary, port.ok_or(EXPECTED)?),
+            "app" => (AppProtocol::Binary, port.ok_or_else(form)?),
             "http" => (AppProtocol::Http, port.unwrap_or(HTTP_PORT)),
-            _ => return Err(EXPECTED.to_owned()),
+            _ => return Err(form()),
         };
         Ok(ApplicationServer { protocol, host, port })
     }
@@ -157,7 +158,8 @@ pub(super) static PROFILE: FamilyProfile = FamilyProfile {
     order: &StepOrder::STATEFUL,
     ready_max: READY_MAX,
     checked_things: "transactions",
-    serves_files: false,
+    files: None,
+    built_in_restores: false,
     variant: |workload| workload_of(workload).ok().and_then(|app| variant(app.protocol)),
     started: Some(|sut, _| ResolvedTarget::of(AppTarget::of_address(sut.addr(), sut.app_protocol()))),
     disk_use: |plan, directory| {
@@ -229,7 +231,7 @@ mod tests {
         ] {
             let server: ApplicationServer = text.parse().unwrap();
             assert_eq!((server.protocol, server.to_string().as_str()), (protocol, shown));
-            assert_eq!(shown.parse(), Ok(server));
+            assert_eq!(shown.parse::<ApplicationServer>().unwrap(), server);
         }
         let wrong = [
             "127.0.0.1:7000",
@@ -249,7 +251,7 @@ mod tests {
             "app://[::1]",
         ];
         for text in wrong {
-            let error = text.parse::<ApplicationServer>().unwrap_err();
+            let error = text.parse::<ApplicationServer>().unwrap_err().to_string();
             assert!(error.starts_with("expected `app://") && !error.contains("secret"), "{text}: {error}");
         }
     }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 
 use drivers::database::DatabaseServer;
-use drivers::orders::{SampledAccount, SessionCounts, SessionSampler};
+use drivers::orders::{SampleError, SampledAccount, SessionCounts, SessionSampler};
 use model::{Counter, Reading};
 use observe::{MonitorError, ResourceMonitor};
 use orderstore::StoreCounts;
@@ -61,7 +61,8 @@ fn answer(
 ) {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_io().enable_time().build();
     let Ok(runtime) = runtime else { return };
-    let tell = |account| accounts.send(account).is_ok();
+    let tell =
+        |account: Result<_, SampleError>| accounts.send(account.map_err(|error| error.to_string())).is_ok();
     runtime.block_on(SessionSampler::new(server).serve(asked, tell));
 }
 

@@ -20,6 +20,7 @@ mod sql;
 mod target;
 pub(crate) mod web;
 
+use std::error::Error;
 use std::net::{IpAddr, SocketAddr};
 use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -27,27 +28,24 @@ use std::time::Duration;
 
 use drivers::web::Target;
 use drivers::{TargetPolicy, Trust};
-use model::{Secrets, Workload};
+use model::Workload;
 use units::RealClock;
 
 pub use app::ApplicationServer;
 pub use database::ExternalDatabase;
 pub use database_url::{DatabaseUrlError, UrlEncryption};
-#[cfg(feature = "echo")]
-pub use echo::EchoServer;
 pub(crate) use embedded::EmbeddedTarget;
 pub use order_entry::OrderDatabase;
-pub(crate) use profile::profile;
+pub(crate) use profile::{ServerStart, profile};
 pub use room::room_in_flight;
 pub(crate) use target::ResolvedTarget;
 pub(crate) use web::WebTarget;
 
 use app::AppTarget;
 use database::DatabaseTarget;
-#[cfg(feature = "echo")]
-use echo::EchoTarget;
 use order_entry::OrderTarget;
 use sql::SqlTarget;
+use target::UnresolvedTarget;
 
 use crate::error::FleetError;
 use crate::setup_error::SetupError;
@@ -72,46 +70,58 @@ pub enum ExternalServer {
     Sql(ExternalDatabase),
     /// An echo server.
     #[cfg(feature = "echo")]
-    Echo(EchoServer),
+    Echo(echo::EchoServer),
 }
 
 impl ExternalServer {
     /// Returns the host, by name or address, and the port that connections go to; of a socket of this machine, its loopback
     /// address.
     pub fn host_and_port(&self) -> (&str, u16) {
-        match self {
-            ExternalServer::Web(target, _) => target.connect_host_and_port(),
-            ExternalServer::App(server) => (&server.host, server.port),
-            ExternalServer::OrderEntry(server) => (&server.host, server.port),
-            ExternalServer::Database(database) | ExternalServer::Sql(database) => {
-                (database.host(), database.port)
-            }
-            #[cfg(feature = "echo")]
-            ExternalServer::Echo(server) => (&server.host, server.port),
-        }
+        let UnresolvedTarget { host, port, .. } = self.unresolved();
+        (host, port)
     }
 
-    /// Makes the target of the server at one of its addresses.
-    fn at(&self, address: SocketAddr, secrets: Secrets) -> ResolvedTarget {
+    /// Returns how the user can choose one of the server's addresses.
+    pub(crate) fn address_choice(&self) -> &'static str {
+        self.unresolved().address_choice
+    }
+
+    /// Returns the target that the server is at any of its addresses.
+    fn unresolved(&self) -> UnresolvedTarget<'_> {
         match self {
             ExternalServer::Web(target, trust) => {
-                let (target, trust) = (target.clone(), trust.clone());
-                ResolvedTarget::of(WebTarget { target, address, trust, secrets })
+                let (host, port) = target.connect_host_and_port();
+                let at = move |address, secrets| WebTarget {
+                    target: target.clone(),
+                    address,
+                    trust: trust.clone(),
+                    secrets,
+                };
+                let address_choice = "`--resolve HOST:PORT:ADDRESS` chooses one";
+                UnresolvedTarget { address_choice, ..UnresolvedTarget::new(host, port, at) }
             }
-            ExternalServer::App(server) => ResolvedTarget::of(AppTarget { address, server: server.clone() }),
+            ExternalServer::App(server) => {
+                let at = move |address, _| AppTarget { address, server: server.clone() };
+                UnresolvedTarget::new(&server.host, server.port, at)
+            }
             ExternalServer::OrderEntry(server) => {
-                ResolvedTarget::of(OrderTarget { address, server: server.clone() })
+                let at = move |address, _| OrderTarget { address, server: server.clone() };
+                UnresolvedTarget::new(&server.host, server.port, at)
             }
             ExternalServer::Database(database) => {
-                ResolvedTarget::of(DatabaseTarget::of_external(database, address))
+                let at = move |address, _| DatabaseTarget::of_external(database, address);
+                UnresolvedTarget::new(database.host(), database.port, at)
             }
             ExternalServer::Sql(database) => {
-                let database = DatabaseTarget::of_external(database, address);
-                ResolvedTarget::of(SqlTarget { database, secrets })
+                UnresolvedTarget::new(database.host(), database.port, move |address, secrets| SqlTarget {
+                    database: DatabaseTarget::of_external(database, address),
+                    secrets,
+                })
             }
             #[cfg(feature = "echo")]
             ExternalServer::Echo(server) => {
-                ResolvedTarget::of(EchoTarget { address, server: server.clone() })
+                let at = move |address, _| echo::EchoTarget { address, server: server.clone() };
+                UnresolvedTarget::new(&server.host, server.port, at)
             }
         }
     }
@@ -122,11 +132,27 @@ pub fn variant(workload: &Workload) -> Option<&'static str> {
     (profile(workload.family()).variant)(workload)
 }
 
+/// A text that is no target of a family, with the form that is expected.
+#[derive(Debug, thiserror::Error)]
+pub enum TargetTextError {
+    /// It has another form.
+    #[error("{0}")]
+    Form(&'static str),
+    /// Host or port cannot be read.
+    #[error("{expected}; {error}")]
+    Place {
+        /// The form.
+        expected: &'static str,
+        /// What is wrong with the place.
+        error: Box<dyn Error + Send + Sync>,
+    },
+}
+
 /// Reads what follows the scheme of a target: a host, perhaps with a port, and no path. `expected` begins the error.
-fn host_and_port(text: &str, expected: &str) -> Result<(String, Option<u16>), String> {
+fn host_and_port(text: &str, expected: &'static str) -> Result<(String, Option<u16>), TargetTextError> {
     languages::host_and_port(text).map_err(|error| match error {
-        Some(error) => format!("{expected}; {error}"),
-        None => expected.to_owned(),
+        Some(error) => TargetTextError::Place { expected, error: error.into() },
+        None => TargetTextError::Form(expected),
     })
 }
 

@@ -29,7 +29,7 @@ use super::deferred;
 use super::probe::Probe;
 use super::profile::FamilyProfile;
 use super::target::{LoadTarget, ResolvedTarget};
-use super::{SetupError, host_and_port, host_of, unless_stopped};
+use super::{SetupError, TargetTextError, host_and_port, host_of, unless_stopped};
 use crate::checked::CheckedRow;
 use crate::counts::Counts;
 use crate::error::FleetError;
@@ -66,12 +66,13 @@ pub struct OrderDatabase {
 
 /// Reads `orders://HOST:PORT`.
 impl FromStr for OrderDatabase {
-    type Err = String;
+    type Err = TargetTextError;
 
-    fn from_str(text: &str) -> Result<OrderDatabase, String> {
-        let (scheme, rest) = text.split_once("://").ok_or(EXPECTED)?;
+    fn from_str(text: &str) -> Result<OrderDatabase, TargetTextError> {
+        let form = || TargetTextError::Form(EXPECTED);
+        let (scheme, rest) = text.split_once("://").ok_or_else(form)?;
         let (host, port) = host_and_port(rest, EXPECTED)?;
-        let port = port.filter(|_| scheme.eq_ignore_ascii_case("orders")).ok_or(EXPECTED)?;
+        let port = port.filter(|_| scheme.eq_ignore_ascii_case("orders")).ok_or_else(form)?;
         Ok(OrderDatabase { host, port })
     }
 }
@@ -175,7 +176,8 @@ pub(super) static PROFILE: FamilyProfile = FamilyProfile {
     order: &StepOrder::STATEFUL,
     ready_max: Duration::from_secs(600),
     checked_things: "transactions",
-    serves_files: false,
+    files: None,
+    built_in_restores: true,
     variant: |workload| workload_of(workload).is_ok_and(|orders| orders.is_encrypted).then_some("tls"),
     started: Some(|sut, _| match sut.database() {
         Some(product) => ResolvedTarget::of(DatabaseTarget::of_sut(sut, product)),
@@ -472,7 +474,7 @@ mod tests {
             "orders://u:secret@a:1",
             "orders://a:1/b",
         ] {
-            let error = text.parse::<OrderDatabase>().unwrap_err();
+            let error = text.parse::<OrderDatabase>().unwrap_err().to_string();
             assert!(error.starts_with("expected `orders://") && !error.contains("secret"), "{text}: {error}");
         }
         let address: SocketAddr = "[::1]:7000".parse().unwrap();

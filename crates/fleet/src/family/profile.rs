@@ -1,17 +1,17 @@
 //! Profiles: the answers of families to a run that has no target yet. Each family states its own in its file.
 
 use std::path::Path;
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use model::{Family, Plan, Secrets, Workload};
-use testbed::{DataContents, RunningSut};
+use testbed::{Acceleration, DataContents, MemoryLimitProof, RunningSut, Server, WebParts};
 
-#[cfg(feature = "echo")]
-use super::echo;
 use super::target::ResolvedTarget;
 use super::{app, order_entry, sql, web};
 use crate::disk_use::DiskUse;
 use crate::error::FleetError;
+use crate::event::Observer;
 use crate::order::StepOrder;
 
 /// The answers of a family to a run that has no target yet.
@@ -22,8 +22,10 @@ pub(crate) struct FamilyProfile {
     pub(crate) ready_max: Duration,
     /// The things of which one of every kind is checked before load begins, in the words of the family.
     pub(crate) checked_things: &'static str,
-    /// Whether a server reads the disk of the files that it serves, and not that of data of its own.
-    pub(crate) serves_files: bool,
+    /// The handling of the files that a server serves; `None` of a family whose servers have data of their own.
+    pub(crate) files: Option<ServedFiles>,
+    /// Whether the built-in server restores its data from a golden copy before each load point.
+    pub(crate) built_in_restores: bool,
     /// Returns the variant of a server that a workload is for, as recipes name it; `None` of servers without one.
     pub(crate) variant: fn(&Workload) -> Option<&'static str>,
     /// Returns the target of a server that the run has started; `None` of a family of which none is started.
@@ -38,6 +40,31 @@ pub(crate) struct FamilyProfile {
     pub(crate) contents: fn(&Workload) -> Option<DataContents>,
 }
 
+/// The answers of a family whose servers serve files.
+#[derive(Clone, Copy)]
+pub(crate) struct ServedFiles {
+    /// Lays the files of a server out, or finds them there from a run before, and returns them with the parts that it is
+    /// started with.
+    pub(crate) lay_out: fn(&ServerStart<'_>, &mut dyn Observer, &AtomicBool) -> Result<WebParts, FleetError>,
+    /// Has what stands in front of a server fetch every file once; does nothing without it.
+    pub(crate) warm: fn(&mut RunningSut, &Plan, &mut dyn Observer, &AtomicBool) -> Result<(), FleetError>,
+    /// Has a server read its files until it meets its limit on memory; `None` if its control group keeps no account.
+    pub(crate) prove_memory_limit:
+        fn(&mut RunningSut, &Plan, &AtomicBool) -> Result<Option<MemoryLimitProof>, FleetError>,
+}
+
+/// A server that a run is about to start.
+pub(crate) struct ServerStart<'a> {
+    /// The plan of the run.
+    pub(crate) plan: &'a Plan,
+    /// The server.
+    pub(crate) server: &'a Server,
+    /// What stands in front of it.
+    pub(crate) acceleration: Option<&'a Acceleration>,
+    /// The folder in which the server's files are laid out, kept for later runs.
+    pub(crate) files_dir: &'a Path,
+}
+
 /// The time until a server answers that has nothing to load.
 pub(super) const READY_MAX: Duration = Duration::from_secs(20);
 
@@ -49,7 +76,7 @@ pub(crate) fn profile(family: Family) -> &'static FamilyProfile {
         Family::OrderEntry => &order_entry::PROFILE,
         Family::Sql => &sql::PROFILE,
         #[cfg(feature = "echo")]
-        Family::Echo => &echo::PROFILE,
+        Family::Echo => &super::echo::PROFILE,
     }
 }
 

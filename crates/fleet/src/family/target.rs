@@ -128,6 +128,30 @@ pub(crate) trait LoadTarget: fmt::Debug + Send + Sync {
     fn run(&self, work: ThreadWork<'_>) -> Result<Counts, ThreadFailure>;
 }
 
+/// A server that was there already, and the target that it is at one of its addresses.
+pub(super) struct UnresolvedTarget<'a> {
+    /// A name or an address.
+    pub(super) host: &'a str,
+    /// The TCP port.
+    pub(super) port: u16,
+    /// The way to choose one of its addresses.
+    pub(super) address_choice: &'static str,
+    /// Makes the target at an address.
+    pub(super) at: Box<dyn Fn(SocketAddr, Secrets) -> ResolvedTarget + 'a>,
+}
+
+impl<'a> UnresolvedTarget<'a> {
+    /// Makes one of the function that returns the target at an address.
+    pub(super) fn new<T: LoadTarget + 'static>(
+        host: &'a str,
+        port: u16,
+        at: impl Fn(SocketAddr, Secrets) -> T + 'a,
+    ) -> UnresolvedTarget<'a> {
+        let at = Box::new(move |address, secrets| ResolvedTarget::of(at(address, secrets)));
+        UnresolvedTarget { host, port, address_choice: "an address instead of the name chooses one", at }
+    }
+}
+
 /// A target that the controller and all load threads share.
 #[derive(Debug, Clone)]
 pub(crate) struct ResolvedTarget(Arc<dyn LoadTarget>);
@@ -156,8 +180,8 @@ impl ResolvedTarget {
         clock: RealClock,
         stop: &AtomicBool,
     ) -> Result<ResolvedTarget, FleetError> {
-        let (host, port) = server.host_and_port();
-        Ok(server.at(resolve(host, port, clock, stop)?, secrets))
+        let UnresolvedTarget { host, port, at, .. } = server.unresolved();
+        Ok(at(resolve(host, port, clock, stop)?, secrets))
     }
 
     /// Returns the server that this run has started, as a workload of a family sees it.

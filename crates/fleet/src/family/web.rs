@@ -21,16 +21,16 @@ use drivers::{TargetPolicy, Trust};
 use engine::Driver;
 use model::{
     CONNECTIONS_LOST, CheckMoment, Family, FileSet, HttpVersion, Outcome, Page, Plan, Reply, STREAMS_REFUSED,
-    Secrets, SutPlan, Tls, WebProtocol, WebRequest, WebWorkload,
+    Secrets, Tls, WebProtocol, WebRequest, WebWorkload,
 };
 use testbed::{
-    Acceleration, MemoryLimitProof, PopulateError, Populated, RunningSut, SutError, WebParts, populate_unless,
+    MemoryLimitProof, PopulateError, Populated, RunningSut, Server, SutError, WebParts, populate_unless,
 };
 use units::{Nanos, RealClock};
 
 use self::at_rest::Rest;
 use super::probe::Probe;
-use super::profile::{FamilyProfile, READY_MAX};
+use super::profile::{FamilyProfile, READY_MAX, ServedFiles, ServerStart};
 use super::target::{LoadTarget, ResolvedTarget};
 use super::{SetupError, unless_stopped};
 use crate::checked::CheckedRow;
@@ -223,7 +223,8 @@ pub(super) static PROFILE: FamilyProfile = FamilyProfile {
     order: &StepOrder::STATELESS,
     ready_max: READY_MAX,
     checked_things: "objects",
-    serves_files: true,
+    files: Some(ServedFiles { lay_out, warm, prove_memory_limit }),
+    built_in_restores: false,
     variant: |workload| workload.web().map(|web| variant(web.protocol)),
     started: Some(|sut, secrets| ResolvedTarget::of(WebTarget::of_sut(sut, secrets))),
     disk_use: |_, _| None,
@@ -246,24 +247,26 @@ fn is_http10(plan: &Plan) -> bool {
     plan.workload.web().is_some_and(|web| web.protocol.http == HttpVersion::Http10)
 }
 
-/// Returns the name of a server with that of the accelerator in front of it: `nginx behind varnish`.
-pub(crate) fn server_name(sut: &SutPlan) -> String {
-    match &sut.accelerator {
-        Some(accelerator) => format!("{} behind {}", sut.name, accelerator.name),
-        None => sut.name.clone(),
-    }
-}
-
-/// Returns the programs around a server that the run starts.
-pub(crate) fn parts(acceleration: Option<&Acceleration>, sut: &SutPlan) -> WebParts {
-    WebParts { gateway: sut.gateway, accelerator: acceleration.cloned() }
-}
-
-/// Lays the server's files out below a directory, or finds them there from a run before.
+/// Lays the files of an installed server out, or finds them there from a run before. The built-in one makes them itself, in
+/// memory.
 ///
 /// # Errors
 /// The directory cannot be used, or `stop` is set.
-pub(crate) fn lay_out(
+fn lay_out(
+    start: &ServerStart<'_>,
+    observer: &mut dyn Observer,
+    stop: &AtomicBool,
+) -> Result<WebParts, FleetError> {
+    let files = start.plan.file_set();
+    let root = match start.server {
+        Server::Recipe(_) => Some(populated(start.files_dir, &files, observer, stop)?),
+        Server::BuiltIn { .. } => None,
+    };
+    let accelerator = start.acceleration.cloned();
+    Ok(WebParts { files: Some(files), root, gateway: start.plan.sut.gateway(), accelerator, origin: None })
+}
+
+fn populated(
     directory: &Path,
     files: &FileSet,
     observer: &mut dyn Observer,
@@ -281,13 +284,13 @@ pub(crate) fn lay_out(
 ///
 /// # Errors
 /// A file is not served, or `stop` is set meanwhile.
-pub(crate) fn warm(
+fn warm(
     sut: &mut RunningSut,
     plan: &Plan,
     observer: &mut dyn Observer,
     stop: &AtomicBool,
 ) -> Result<(), FleetError> {
-    if plan.sut.accelerator.is_none() {
+    if plan.sut.accelerator().is_none() {
         return Ok(());
     }
     observer.event(Event::Preparing("fetching every file once through the accelerator"));
@@ -299,7 +302,7 @@ pub(crate) fn warm(
 ///
 /// # Errors
 /// A file is not served.
-pub(crate) fn prove_memory_limit(
+fn prove_memory_limit(
     sut: &mut RunningSut,
     plan: &Plan,
     stop: &AtomicBool,

@@ -3,10 +3,24 @@
 use languages::reader::TomlTable;
 use languages::spec::{whole, whole_u32};
 
+use super::WorkloadDefinition;
+use super::family_spec::{FamilySpec, WorkloadParts};
 use super::think::read_think;
+use super::values::server_url;
+use crate::setting::app::{SETTINGS, apply};
 use crate::{
-    APP_RANGE_BYTES_MIN, AppFileIo, AppPayload, AppProtocol, AppSuite, AppWorkload, ChosenSetting,
-    setting::app::apply,
+    APP_RANGE_BYTES_MIN, AppFileIo, AppPayload, AppProtocol, AppSuite, AppWorkload, ChosenSetting, Workload,
+};
+
+/// The answers of application servers.
+pub(super) static SPEC: FamilySpec = FamilySpec {
+    is_started: true,
+    is_described: true,
+    settings: SETTINGS,
+    target: server_url,
+    read: |WorkloadParts { workload, protocol, .. }| {
+        read(workload, protocol).map(Workload::App).map(WorkloadDefinition::Complete)
+    },
 };
 
 /// The longest message, in bytes: that of the protocol.
@@ -16,7 +30,7 @@ const PAYLOAD_BYTES_MAX: u32 = 128 << 10;
 const ROUNDS_MAX: u32 = 50_000_000;
 
 /// Reads `[workload]`; the rest is in the settings of `[protocol]`.
-pub(super) fn read(workload: Option<TomlTable>, protocol: Option<&[ChosenSetting]>) -> Option<AppWorkload> {
+fn read(workload: Option<TomlTable>, protocol: Option<&[ChosenSetting]>) -> Option<AppWorkload> {
     let mut table = workload?;
     let about =
         "The workload of an application server: transactions, which are those of the suite in `protocol`.";

@@ -3,16 +3,30 @@
 use std::collections::BTreeSet;
 
 use languages::reader::{TomlTable, ValueError};
-use languages::spec::{line, whole, whole_u32};
+use languages::spec::{line, time, whole, whole_u32};
 
+use super::WorkloadDefinition;
+use super::family_spec::FamilySpec;
 use super::think::read_think;
-use crate::{EchoMessageKind, EchoWorkload};
+use super::values::server_url;
+use crate::Workload;
+use crate::setting::echo::SETTINGS;
+use crate::workload::echo::{EchoMessageKind, EchoNotice, EchoWorkload};
+
+/// The answers of echo servers, which only tests have.
+pub(super) static SPEC: FamilySpec = FamilySpec {
+    is_started: false,
+    is_described: false,
+    settings: SETTINGS,
+    target: server_url,
+    read: |parts| read(parts.workload).map(Workload::Echo).map(WorkloadDefinition::Complete),
+};
 
 /// The longest message, in bytes.
 const MESSAGE_MAX: u32 = 1 << 20;
 
 /// Reads `[workload]`.
-pub(super) fn read(workload: Option<TomlTable>) -> Option<EchoWorkload> {
+fn read(workload: Option<TomlTable>) -> Option<EchoWorkload> {
     let mut table = workload?;
     let tables = table.required_tables("messages", "The kinds of messages.");
     let think = read_think(&mut table, "The pause of users after each message; if absent: `none`.");
@@ -30,15 +44,22 @@ fn read_message(mut table: TomlTable, names: &mut BTreeSet<String>) -> Option<Ec
     let bytes = table.required("bytes", "The length in bytes.", whole_u32(0..=MESSAGE_MAX));
     let about = "Its share of all messages is this divided by the sum of all weights.";
     let weight = table.required("weight", about, whole(1..=u64::from(u32::MAX)));
+    let about =
+        "The time from the message to the notice that the server sends of it; if absent: it sends none.";
+    let notice = table.optional("notice", about, time()).map(|after| EchoNotice { after });
     if let Some(name) = name.as_ref().filter(|name| !names.insert((*name).clone())) {
         table.reject("name", ValueError::new(format!("another message is called `{name}`")));
     }
     table.finish();
-    Some(EchoMessageKind { name: name?, bytes: bytes?, weight: weight? })
+    Some(EchoMessageKind { name: name?, bytes: bytes?, weight: weight?, notice })
 }
 
 #[cfg(test)]
 mod tests {
+    use units::Nanos;
+
+    use super::*;
+    use crate::Definition;
     use crate::definition::parse::problem_of;
 
     const DEFINITION: &str = r#"
@@ -61,6 +82,19 @@ users = "2"
 [phases]
 steady = "30 s"
 "#;
+
+    #[test]
+    fn a_message_may_ask_for_a_notice() {
+        let text = DEFINITION.replace("weight = 9", "weight = 9, notice = \"20 ms\"");
+        let definition = Definition::parse("my.toml", &text).unwrap();
+        let WorkloadDefinition::Complete(workload) = &definition.workload else { panic!("no files") };
+        let Workload::Echo(echo) = workload else { panic!("of echo servers") };
+        assert_eq!(echo.messages[0].notice, Some(EchoNotice { after: Nanos::from_millis(20) }));
+        let catalog = workload.catalog();
+        assert_eq!((catalog.check(), catalog.notices.len()), (Ok(()), 1));
+        let stored = serde_json::to_value(workload).unwrap();
+        assert_eq!(serde_json::from_value::<Workload>(stored).unwrap(), *workload);
+    }
 
     /// The reported case: without a message a load thread had nothing to choose from.
     #[test]

@@ -3,12 +3,15 @@
 //! - [`parse`](Definition::parse): text → [`Definition`], or everything that is wrong with it; the published JSON Schema
 //! - `values`: the notation of single values
 //! - `web`, `app`, `order_entry`, `sql`, `echo`: the workloads of the families
-//! - `protocol`: the settings of the families
+//! - `family_spec`: the answers that each of them gives
+//! - `protocol`: the settings of the families; `choose_setting`: the same as they are typed
 //! - `think`: the pauses of users
 
 mod app;
+mod choose_setting;
 #[cfg(feature = "echo")]
 mod echo;
+mod family_spec;
 mod order_entry;
 mod parse;
 mod protocol;
@@ -23,12 +26,7 @@ pub use parse::definition_schema;
 pub use sql::SqlDefinition;
 pub use web::{DataDefinition, DataFormat, FilelistSource, WebDefinition, WorkloadSource, header_name_fault};
 
-#[cfg(feature = "echo")]
-use crate::EchoWorkload;
-use crate::{
-    AppWorkload, Arrivals, Catalog, ChosenSetting, Configuration, Family, Headline, OrderEntryWorkload,
-    Phases, Rules, Workload,
-};
+use crate::{Arrivals, Catalog, ChosenSetting, Configuration, Family, Headline, Phases, Rules, Workload};
 
 /// The version of the definition language.
 pub const DEFINITION_FORMAT: u32 = 1;
@@ -66,20 +64,15 @@ pub struct Definition {
     pub rules: Rules,
 }
 
-/// The workload as defined, a variant per protocol family.
+/// The workload as defined: a variant for each family that names other files, and one for all others.
 #[derive(Debug, Clone, PartialEq)]
 pub enum WorkloadDefinition {
-    /// Requests to a web server.
+    /// Requests to a web server, perhaps from a filelist and with data.
     Web(WebDefinition),
-    /// Transactions with an application server.
-    App(AppWorkload),
-    /// Transactions of terminals with a database.
-    OrderEntry(OrderEntryWorkload),
-    /// Transactions of a user's own statements.
+    /// Transactions of a user's own statements, perhaps with data.
     Sql(SqlDefinition),
-    /// Messages to an echo server.
-    #[cfg(feature = "echo")]
-    Echo(EchoWorkload),
+    /// A workload that is all in the definition.
+    Complete(Workload),
 }
 
 impl WorkloadDefinition {
@@ -126,11 +119,8 @@ impl Definition {
     pub fn family(&self) -> Family {
         match &self.workload {
             WorkloadDefinition::Web(_) => Family::Web,
-            WorkloadDefinition::App(_) => Family::App,
-            WorkloadDefinition::OrderEntry(_) => Family::OrderEntry,
             WorkloadDefinition::Sql(_) => Family::Sql,
-            #[cfg(feature = "echo")]
-            WorkloadDefinition::Echo(_) => Family::Echo,
+            WorkloadDefinition::Complete(workload) => workload.family(),
         }
     }
 

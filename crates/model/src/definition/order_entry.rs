@@ -2,14 +2,25 @@
 
 use languages::reader::TomlTable;
 
-use crate::setting::order_entry::apply;
-use crate::{ChosenSetting, OrderEntryWorkload};
+use super::WorkloadDefinition;
+use super::family_spec::{FamilySpec, WorkloadParts};
+use super::values::server_url;
+use crate::setting::order_entry::{SETTINGS, apply};
+use crate::{ChosenSetting, OrderEntryWorkload, Workload};
+
+/// The answers of servers of order-entry data.
+pub(super) static SPEC: FamilySpec = FamilySpec {
+    is_started: true,
+    is_described: true,
+    settings: SETTINGS,
+    target: server_url,
+    read: |WorkloadParts { workload, protocol, .. }| {
+        read(workload, protocol).map(Workload::OrderEntry).map(WorkloadDefinition::Complete)
+    },
+};
 
 /// Reads `[workload]`, which has no keys: everything is in the settings of `[protocol]`.
-pub(super) fn read(
-    workload: Option<TomlTable>,
-    protocol: Option<&[ChosenSetting]>,
-) -> Option<OrderEntryWorkload> {
+fn read(workload: Option<TomlTable>, protocol: Option<&[ChosenSetting]>) -> Option<OrderEntryWorkload> {
     let workload = workload?;
     let about = "The workload of order entry: it has no keys, everything is in `protocol`.";
     workload.describe("OrderEntryWorkload", about);

@@ -4,21 +4,17 @@ use languages::reader::{TomlTable, ValueError, read_toml, toml_schema};
 use languages::spec::{
     ValueSpec, choice, choice_described, id, line, ratio, time, time_above_zero, whole, whole_u32,
 };
-use languages::{Diagnostics, HttpUrl, HttpUrlError, LOAD_POINTS_MAX, USERS_MAX};
+use languages::{Diagnostics, LOAD_POINTS_MAX, USERS_MAX};
 use serde_json::Value;
-use toml::de::DeTable;
+use toml::de::{DeTable, DeValue};
 use units::Nanos;
 
-use super::app;
-#[cfg(feature = "echo")]
-use super::echo;
-use super::order_entry;
+use super::family_spec::WorkloadParts;
 use super::protocol::{read_changed, read_protocol, time_limit};
-use super::sql;
-use super::values::{level, rates, users};
+use super::values::{level, rates, server_url, users};
 use super::{
     DEFINITION_FORMAT, Definition, Levels, LoadDefinition, LoadUnit, OpenLoopDefinition, QuickDefinition,
-    WorkloadDefinition, web,
+    WorkloadDefinition,
 };
 use crate::{Family, Headline, Phases, Rules};
 
@@ -83,12 +79,7 @@ fn read_definition(mut top: TomlTable) -> Option<Definition> {
             ValueError::new("expected a headline of the family: only `order-entry` has new orders"),
         );
     }
-    let target = match family {
-        Some(Family::Sql) => sql::target(),
-        Some(Family::Web | Family::App | Family::OrderEntry) | None => target(),
-        #[cfg(feature = "echo")]
-        Some(Family::Echo) => target(),
-    };
+    let target = family.map_or_else(server_url, |family| (family.spec().target)());
     let about =
         "The running server that a run loads unless it names another, such as `http://127.0.0.1:8080/`.";
     let target = top.optional("target", about, target);
@@ -137,27 +128,6 @@ fn read_definition(mut top: TomlTable) -> Option<Definition> {
     })
 }
 
-/// The scheme of a server at a Unix socket.
-const SOCKET_SCHEME: &str = "http+unix://";
-
-/// URLs of running servers: all but the path, which requests have.
-fn target() -> ValueSpec<String> {
-    line().and_then(|written| {
-        if written.to_ascii_lowercase().starts_with(SOCKET_SCHEME) {
-            // Its path is read where connections are made.
-            return Ok(written);
-        }
-        let hint = "write the server alone, such as `http://127.0.0.1:8080/`";
-        // A text before `@` may be a password, so the error does not repeat the URL.
-        let url: HttpUrl =
-            written.parse().map_err(|error: HttpUrlError| ValueError::new(error.to_string()).hint(hint))?;
-        match url.target.as_str() {
-            "" | "/" => Ok(written),
-            _ => Err(ValueError::new("expected no path: requests have their own").hint(hint)),
-        }
-    })
-}
-
 /// Reads `[workload]` and `[protocol]`, which are the family's, and the time limit of an operation.
 fn read_workload(
     top: &mut TomlTable,
@@ -168,19 +138,9 @@ fn read_workload(
     let workload = top.required_table("workload", about);
     let protocol = top.required_table("protocol", "The settings of the family.");
     let protocol = protocol.and_then(|table| read_protocol(table, family));
-    let workload = match family {
-        Family::Web => web::read(workload, protocol.as_deref(), level_max).map(WorkloadDefinition::Web),
-        Family::App => app::read(workload, protocol.as_deref()).map(WorkloadDefinition::App),
-        Family::OrderEntry => {
-            order_entry::read(workload, protocol.as_deref()).map(WorkloadDefinition::OrderEntry)
-        }
-        Family::Sql => {
-            let products = sql::products(top.value("target"));
-            sql::read(workload, protocol.as_deref(), products).map(WorkloadDefinition::Sql)
-        }
-        #[cfg(feature = "echo")]
-        Family::Echo => echo::read(workload).map(WorkloadDefinition::Echo),
-    };
+    let target = top.value("target").and_then(DeValue::as_str);
+    let parts = WorkloadParts { workload, protocol: protocol.as_deref(), target, level_max };
+    let workload = (family.spec().read)(parts);
     Some((workload?, time_limit(&protocol?)?))
 }
 
@@ -369,7 +329,7 @@ mod tests {
     use crate::{
         AppFileIo, AppPayload, AppProtocol, AppSuite, AppWorkload, Arrivals, Connection, FilelistSource,
         HttpVersion, OrderDelivery, OrderEntryWorkload, OrderMix, OrderPacing, OrderSql, PauseStart, Think,
-        Tls, WebProtocol, WorkloadSource,
+        Tls, WebProtocol, Workload, WorkloadSource,
     };
     use proptest::prelude::*;
     use testkit::{is_published, keys_named, keys_read, schema_faults};
@@ -439,7 +399,9 @@ mod tests {
     #[test]
     fn every_key_of_application_servers_is_read() {
         let definition = Definition::parse("my.toml", EVERY_APP_KEY).unwrap();
-        let WorkloadDefinition::App(app) = &definition.workload else { panic!("of application servers") };
+        let WorkloadDefinition::Complete(Workload::App(app)) = &definition.workload else {
+            panic!("of application servers")
+        };
         let payload = |bytes, weight| AppPayload { bytes, weight };
         let expected = AppWorkload {
             suite: AppSuite::Disk,
@@ -483,7 +445,9 @@ mod tests {
     #[test]
     fn every_key_of_order_entry_is_read() {
         let definition = Definition::parse("my.toml", EVERY_ORDER_KEY).unwrap();
-        let WorkloadDefinition::OrderEntry(orders) = &definition.workload else { panic!("of order entry") };
+        let WorkloadDefinition::Complete(Workload::OrderEntry(orders)) = &definition.workload else {
+            panic!("of order entry")
+        };
         let expected = OrderEntryWorkload {
             scale: orders::DataScale::new(5, 20).unwrap(),
             pacing: OrderPacing::Flat,

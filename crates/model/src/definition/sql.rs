@@ -8,12 +8,14 @@ use languages::{credential_spans, nearest};
 use serde_json::json;
 use toml::de::DeValue;
 
+use super::WorkloadDefinition;
+use super::family_spec::{FamilySpec, WorkloadParts};
 use super::think::read_think;
 use super::web::{
     ABOUT_LIMITS, DataDefinition, Weight, count, fixed_count, kind_limits, read_data, read_values, regex,
     variable,
 };
-use crate::setting::sql::apply;
+use crate::setting::sql::{SETTINGS, apply};
 use crate::workload::{EXTRACTED, is_name};
 use crate::{
     ChosenSetting, Count, DatabaseProduct, ExpectedText, ExpectedValue, Parameter, RowCount, SessionValue,
@@ -32,6 +34,17 @@ const SQL_BYTES_MAX: usize = 1 << 20;
 /// The schemes of targets.
 const SCHEMES: [&str; 4] = ["postgres", "postgresql", "mysql", "mariadb"];
 
+/// The answers of databases of a user's own statements. A server that is started has none of the user's data.
+pub(super) static SPEC: FamilySpec = FamilySpec {
+    is_started: false,
+    is_described: true,
+    settings: SETTINGS,
+    target,
+    read: |WorkloadParts { workload, protocol, target, .. }| {
+        read(workload, protocol, products(target)).map(WorkloadDefinition::Sql)
+    },
+};
+
 /// A workload of statements, and the data that they name.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SqlDefinition {
@@ -45,7 +58,7 @@ pub struct SqlDefinition {
 }
 
 /// URLs of running databases.
-pub(super) fn target() -> ValueSpec<String> {
+fn target() -> ValueSpec<String> {
     line().and_then(|written| {
         let hint = "write `postgres://USER@HOST:PORT/DATABASE` or `mysql://USER@HOST:PORT/DATABASE`";
         let (scheme, rest) = written.split_once("://").unwrap_or(("", &written));
@@ -62,8 +75,8 @@ pub(super) fn target() -> ValueSpec<String> {
 }
 
 /// Returns the products that read the statements: that of the target, or any.
-pub(super) fn products(target: Option<&DeValue>) -> &'static [DatabaseProduct] {
-    let scheme = target.and_then(DeValue::as_str).and_then(|target| target.split_once("://"));
+fn products(target: Option<&str>) -> &'static [DatabaseProduct] {
+    let scheme = target.and_then(|target| target.split_once("://"));
     match scheme.map(|(scheme, _)| scheme.to_ascii_lowercase()).as_deref() {
         Some("postgres" | "postgresql") => &[DatabaseProduct::PostgreSql],
         Some("mysql" | "mariadb") => &[DatabaseProduct::MariaDb],
@@ -72,7 +85,7 @@ pub(super) fn products(target: Option<&DeValue>) -> &'static [DatabaseProduct] {
 }
 
 /// Reads `[workload]`; `protocol` is the settings of `[protocol]`. Statements are for one of `products`.
-pub(super) fn read(
+fn read(
     workload: Option<TomlTable>,
     protocol: Option<&[ChosenSetting]>,
     products: &'static [DatabaseProduct],

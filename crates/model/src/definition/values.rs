@@ -1,8 +1,8 @@
-//! Values that only definitions have: users and rates.
+//! Values that only definitions have: users and rates, and URLs of servers.
 
 use languages::reader::{ValueError, kind};
-use languages::spec::ValueSpec;
-use languages::{LoadListError, RATE_MAX, parse_load, parse_rates};
+use languages::spec::{ValueSpec, line};
+use languages::{HttpUrl, HttpUrlError, LoadListError, RATE_MAX, parse_load, parse_rates};
 use serde_json::json;
 use toml::de::DeValue;
 
@@ -48,4 +48,25 @@ pub(super) fn level() -> ValueSpec<f64> {
         }
     };
     ValueSpec::new(|| json!({ "type": "number", "exclusiveMinimum": 0, "maximum": RATE_MAX }), read)
+}
+
+/// The scheme of a server at a Unix socket.
+const SOCKET_SCHEME: &str = "http+unix://";
+
+/// URLs of running servers: all but the path, which requests have.
+pub(super) fn server_url() -> ValueSpec<String> {
+    line().and_then(|written| {
+        if written.to_ascii_lowercase().starts_with(SOCKET_SCHEME) {
+            // Its path is read where connections are made.
+            return Ok(written);
+        }
+        let hint = "write the server alone, such as `http://127.0.0.1:8080/`";
+        // A text before `@` may be a password, so the error does not repeat the URL.
+        let url: HttpUrl =
+            written.parse().map_err(|error: HttpUrlError| ValueError::new(error.to_string()).hint(hint))?;
+        match url.target.as_str() {
+            "" | "/" => Ok(written),
+            _ => Err(ValueError::new("expected no path: requests have their own").hint(hint)),
+        }
+    })
 }

@@ -9,7 +9,7 @@ use crate::workload::check_objects;
 use crate::{
     Arrivals, Configuration, Connection, DataSet, Definition, FileSetError, Headline, HttpVersion, Levels,
     Limit, LimitMetric, Load, Overrides, POISSON_USERS_MAX, ParameterError, Plan, RowPick, RowsEnd, Search,
-    SqlWorkload, SutPlan, WebProtocol, WebWorkload, Workload,
+    SqlWorkload, SutPlan, WebProtocol, WebWorkload,
 };
 
 /// The longest that a whole run may be planned to take: 30 days.
@@ -204,13 +204,8 @@ pub(super) fn problems(
 ) -> Vec<Problem> {
     let mut problems = load_problems(plan);
     problems.extend(max_load_problems(definition, overrides));
-    problems.extend(match &plan.workload {
-        Workload::Web(web) => web_problems(plan, web),
-        Workload::Sql(sql) => sql_problems(plan, sql),
-        Workload::App(_) | Workload::OrderEntry(_) => Vec::new(),
-        #[cfg(feature = "echo")]
-        Workload::Echo(_) => Vec::new(),
-    });
+    problems.extend(plan.workload.web().into_iter().flat_map(|web| web_problems(plan, web)));
+    problems.extend(plan.workload.sql().into_iter().flat_map(|sql| sql_problems(plan, sql)));
     let mut when = |broken: bool, problem: Problem| {
         if broken {
             problems.push(problem);

@@ -18,7 +18,7 @@ const IO: &str = "io";
 const COLD: &str = "cold";
 pub(super) const PROTOCOL: &str = "protocol";
 
-pub(super) const SETTINGS: &[Setting] = &[
+pub(crate) const SETTINGS: &[Setting] = &[
     Setting {
         name: SUITE,
         title: "suite",

@@ -4,9 +4,10 @@ use units::Bytes;
 
 use super::configuration::TIME_LIMIT;
 use super::{DefinitionKey, Setting, SettingAccess, SettingKind, SettingValue};
-use crate::{EchoWorkload, Workload};
+use crate::Workload;
+use crate::workload::echo::EchoWorkload;
 
-pub(super) const SETTINGS: &[Setting] = &[
+pub(crate) const SETTINGS: &[Setting] = &[
     Setting {
         name: "bytes",
         title: "message length",

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use languages::{parse_bytes, parse_time};
+use languages::{QuantityError, parse_bytes, parse_time};
 use units::{Bytes, Nanos};
 
 use crate::Pick;
@@ -76,12 +76,26 @@ pub enum SettingValue {
     Text(String),
 }
 
+/// A text that is not a value of a setting; the message is the remedy.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum SettingValueError {
+    /// It is not of this kind.
+    #[error("write {0}")]
+    Kind(SettingKind),
+    /// It is not a time.
+    #[error("{0}; {hint}", hint = .0.hint)]
+    Time(#[from] QuantityError),
+    /// It is a time of zero.
+    #[error("write a time above zero")]
+    ZeroTime,
+}
+
 impl SettingKind {
     /// Reads a value as it is typed.
     ///
     /// # Errors
-    /// The text is not a value of the kind; the error is the remedy.
-    pub fn parse(self, text: &str) -> Result<SettingValue, String> {
+    /// The text is not a value of the kind.
+    pub fn parse(self, text: &str) -> Result<SettingValue, SettingValueError> {
         let value = match self {
             SettingKind::Choice(choices) => choice(choices, text),
             SettingKind::Count { least, most } => {
@@ -97,11 +111,11 @@ impl SettingKind {
             SettingKind::Distribution => text.parse().ok().map(SettingValue::Distribution),
             SettingKind::Text(_) => (!text.is_empty()).then(|| SettingValue::Text(text.to_owned())),
         };
-        value.ok_or_else(|| format!("write {self}"))
+        value.ok_or(SettingValueError::Kind(self))
     }
 
     /// Divides a list of values at its commas. A comma before a number is part of the weights of a distribution.
-    pub(super) fn split(self, list: &str) -> Vec<String> {
+    pub(crate) fn split(self, list: &str) -> Vec<String> {
         let mut values: Vec<String> = Vec::new();
         for part in list.split(',').map(str::trim) {
             let is_number = part.starts_with(|c: char| c.is_ascii_digit() || c == '.');
@@ -127,15 +141,14 @@ fn choice(choices: &[SettingChoice], text: &str) -> Option<SettingValue> {
 }
 
 /// Reads a time above zero; a number without a unit means seconds.
-fn typed_time(text: &str) -> Result<SettingValue, String> {
+fn typed_time(text: &str) -> Result<SettingValue, SettingValueError> {
     let parsed = match text.parse::<f64>() {
         Ok(_) => parse_time(&format!("{text} s")),
         Err(_) => parse_time(text),
     };
-    match parsed {
-        Ok(Nanos::ZERO) => Err("write a time above zero".to_owned()),
-        Ok(time) => Ok(SettingValue::Time(time)),
-        Err(error) => Err(format!("{error}; {}", error.hint)),
+    match parsed? {
+        Nanos::ZERO => Err(SettingValueError::ZeroTime),
+        time => Ok(SettingValue::Time(time)),
     }
 }
 
@@ -187,7 +200,7 @@ mod tests {
 
     /// The remedy of a text that is not of a kind.
     fn refused(kind: SettingKind, text: &str) -> String {
-        kind.parse(text).unwrap_err()
+        kind.parse(text).unwrap_err().to_string()
     }
 
     #[test]

@@ -5,25 +5,23 @@
 //!
 //! - `kind`: the values that a setting can have
 //! - `configuration`: the part of a benchmark that settings change
-//! - `web`, `app`, `order_entry`, `sql`, `echo`: the settings of each family
+//! - `web`, `app`, `order_entry`, `sql`, `echo`: the settings of each family, which [`Family::settings`] returns
 
 pub(crate) mod app;
 mod configuration;
 #[cfg(feature = "echo")]
-mod echo;
+pub(crate) mod echo;
 mod kind;
 pub(crate) mod order_entry;
 pub(crate) mod sql;
-mod web;
+pub(crate) mod web;
 
 use std::fmt;
 
-use languages::nearest;
-
 pub use configuration::Configuration;
-pub use kind::{SettingChoice, SettingKind, SettingValue};
+pub use kind::{SettingChoice, SettingKind, SettingValue, SettingValueError};
 
-use crate::{Family, WebProtocol};
+use crate::Family;
 
 /// A setting of the benchmarks of one family.
 #[derive(Debug)]
@@ -56,8 +54,6 @@ pub enum DefinitionKey {
 /// The way to a setting's value: reading it for people, and changing it.
 #[derive(Debug)]
 enum SettingAccess {
-    /// In the protocol of a web workload.
-    WebProtocol { text: fn(&WebProtocol) -> String, apply: fn(&mut WebProtocol, &SettingValue) },
     /// Anywhere in a configuration; `text` is `None` of another family's.
     Whole { text: fn(&Configuration) -> Option<String>, apply: fn(&mut Configuration, &SettingValue) },
     /// For each of several items, such as the parameters of requests.
@@ -113,67 +109,6 @@ impl SettingError {
     }
 }
 
-impl Family {
-    /// Returns the settings of its benchmarks, in the order in which they are listed.
-    pub fn settings(self) -> &'static [Setting] {
-        match self {
-            Family::Web => web::SETTINGS,
-            Family::App => app::SETTINGS,
-            Family::OrderEntry => order_entry::SETTINGS,
-            Family::Sql => sql::SETTINGS,
-            #[cfg(feature = "echo")]
-            Family::Echo => echo::SETTINGS,
-        }
-    }
-
-    /// Reads a setting and its value as they are typed.
-    ///
-    /// # Errors
-    /// The family has no such setting, or the setting no such value.
-    pub fn choose_setting(self, name: &str, value: &str) -> Result<ChosenSetting, SettingError> {
-        let (setting, item) = self.setting(name)?;
-        setting.choose(item, value)
-    }
-
-    /// Reads a setting and the values, separated by commas, that it is to have in turn; there is at least one.
-    ///
-    /// # Errors
-    /// The family has no such setting, or the setting has not all of the values.
-    pub fn choose_settings(self, name: &str, values: &str) -> Result<Vec<ChosenSetting>, SettingError> {
-        let (setting, item) = self.setting(name)?;
-        setting.kind.split(values).iter().map(|value| setting.choose(item, value)).collect()
-    }
-
-    /// Finds a setting by its name, which an item may follow.
-    fn setting(self, name: &str) -> Result<(&'static Setting, &str), SettingError> {
-        let (stem, item) = name.split_once('.').unwrap_or((name, ""));
-        let found = self.settings().iter().find(|setting| setting.name == stem);
-        match found.filter(|setting| setting.has_items() != item.is_empty()) {
-            Some(setting) => Ok((setting, item)),
-            None => Err(self.unknown_setting(name)),
-        }
-    }
-
-    fn unknown_setting(self, name: &str) -> SettingError {
-        let (stem, _) = name.split_once('.').unwrap_or((name, ""));
-        let named = |family: Family| family.settings().iter().find(|setting| setting.name == stem);
-        let own: Vec<String> = self.settings().iter().map(Setting::form).collect();
-        let list = format!("`{}`", own.join("`, `"));
-        let hint = match Family::ALL.into_iter().find(|family| named(*family).is_some()) {
-            // The name is right, but an item is missing or too many.
-            Some(family) if family == self => {
-                format!("write `{}`", named(self).map_or_else(String::new, Setting::form))
-            }
-            Some(other) => format!("it is a setting of {other} benchmarks; there is {list}"),
-            None => match nearest(name, own.iter().map(String::as_str)) {
-                Some(near) => format!("did you mean `{near}`?"),
-                None => format!("there is {list}"),
-            },
-        };
-        SettingError::Unknown { name: name.to_owned(), family: self, hint }
-    }
-}
-
 impl Setting {
     /// The name of the setting that all families have, the longest time of one operation.
     pub const TIME_LIMIT: &'static str = configuration::TIME_LIMIT.name;
@@ -210,7 +145,7 @@ impl Setting {
     pub fn items(&self, configuration: &Configuration) -> Vec<String> {
         match self.access {
             SettingAccess::PerItem { items, .. } => items(configuration),
-            SettingAccess::WebProtocol { .. } | SettingAccess::Whole { .. } => Vec::new(),
+            SettingAccess::Whole { .. } => Vec::new(),
         }
     }
 
@@ -218,9 +153,6 @@ impl Setting {
     /// item, or none if it is of another family.
     pub fn values(&self, configuration: &Configuration) -> Vec<(String, String)> {
         let text = match self.access {
-            SettingAccess::WebProtocol { text, .. } => {
-                configuration.workload.web().map(|web| text(&web.protocol))
-            }
             SettingAccess::Whole { text, .. } => text(configuration),
             SettingAccess::PerItem { items, text, .. } => {
                 let value =
@@ -245,13 +177,17 @@ impl Setting {
         ChosenSetting { setting: self, item: String::new(), value }
     }
 
-    fn choose(&'static self, item: &str, value: &str) -> Result<ChosenSetting, SettingError> {
+    /// Chooses a value as it is typed, for an item if the setting has any.
+    ///
+    /// # Errors
+    /// The setting has no such value.
+    pub(crate) fn choose(&'static self, item: &str, value: &str) -> Result<ChosenSetting, SettingError> {
         match self.kind.parse(value) {
             Ok(value) => Ok(ChosenSetting { setting: self, item: item.to_owned(), value }),
-            Err(hint) => {
+            Err(error) => {
                 let name =
                     if item.is_empty() { self.name.to_owned() } else { format!("{}.{item}", self.name) };
-                Err(SettingError::Value { name, value: value.to_owned(), hint })
+                Err(SettingError::Value { name, value: value.to_owned(), hint: error.to_string() })
             }
         }
     }
@@ -279,20 +215,8 @@ impl ChosenSetting {
     /// Gives a configuration of the setting's family the value.
     pub(crate) fn apply(&self, configuration: &mut Configuration) {
         match self.setting.access {
-            SettingAccess::WebProtocol { .. } => {
-                if let Some(web) = configuration.workload.web_mut() {
-                    self.apply_to_protocol(&mut web.protocol);
-                }
-            }
             SettingAccess::Whole { apply, .. } => apply(configuration, &self.value),
             SettingAccess::PerItem { apply, .. } => apply(configuration, &self.item, &self.value),
-        }
-    }
-
-    /// Gives a protocol the value, if it is one of a protocol.
-    pub(crate) fn apply_to_protocol(&self, protocol: &mut WebProtocol) {
-        if let SettingAccess::WebProtocol { apply, .. } = self.setting.access {
-            apply(protocol, &self.value);
         }
     }
 }

@@ -21,7 +21,7 @@ pub(crate) const DATABASE: &str = "database";
 pub(crate) const RESET: &str = "reset";
 pub(crate) const SQL: &str = "sql";
 
-pub(super) const SETTINGS: &[Setting] = &[
+pub(crate) const SETTINGS: &[Setting] = &[
     Setting {
         name: WAREHOUSES,
         title: "warehouses",

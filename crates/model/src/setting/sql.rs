@@ -8,7 +8,7 @@ pub(crate) const WRITES: &str = "writes";
 const REFUSED: &str = "refused";
 pub(crate) const ALLOWED: &str = "allowed";
 
-pub(super) const SETTINGS: &[Setting] = &[
+pub(crate) const SETTINGS: &[Setting] = &[
     Setting {
         name: WRITES,
         title: "writes",

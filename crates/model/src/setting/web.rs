@@ -3,10 +3,13 @@
 use languages::Named;
 
 use super::configuration::TIME_LIMIT;
-use super::{Configuration, DefinitionKey, Setting, SettingAccess, SettingChoice, SettingKind, SettingValue};
-use crate::{Connection, HttpVersion, Parameter, STREAMS_MAX, Tls};
+use super::{
+    ChosenSetting, Configuration, DefinitionKey, Setting, SettingAccess, SettingChoice, SettingKind,
+    SettingValue,
+};
+use crate::{Connection, Parameter, STREAMS_MAX, Tls, WebProtocol};
 
-pub(super) const SETTINGS: &[Setting] = &[
+pub(crate) const SETTINGS: &[Setting] = &[
     Setting {
         name: "http",
         title: "HTTP version",
@@ -17,9 +20,9 @@ pub(super) const SETTINGS: &[Setting] = &[
             SettingChoice::new("2", "HTTP/2, agreed upon by ALPN over TLS, with prior knowledge without"),
         ]),
         key: DefinitionKey::Required,
-        access: SettingAccess::WebProtocol {
-            text: |protocol| protocol.http.name().to_owned(),
-            apply: |protocol, value| protocol.http = chosen::<HttpVersion>(value).unwrap_or(protocol.http),
+        access: SettingAccess::Whole {
+            text: |configuration| Some(protocol(configuration)?.http.name().to_owned()),
+            apply: |configuration, value| change(configuration, value, set_http),
         },
     },
     Setting {
@@ -32,9 +35,9 @@ pub(super) const SETTINGS: &[Setting] = &[
             SettingChoice::new("resumed", "Session resumption where the server supports it"),
         ]),
         key: DefinitionKey::Optional("off"),
-        access: SettingAccess::WebProtocol {
-            text: |protocol| tls_text(protocol.tls),
-            apply: |protocol, value| protocol.tls = chosen::<Tls>(value).unwrap_or(protocol.tls),
+        access: SettingAccess::Whole {
+            text: |configuration| Some(tls_text(protocol(configuration)?.tls)),
+            apply: |configuration, value| change(configuration, value, set_tls),
         },
     },
     Setting {
@@ -43,13 +46,9 @@ pub(super) const SETTINGS: &[Setting] = &[
         about: "users that share an HTTP/2 connection",
         kind: SettingKind::Count { least: 1, most: STREAMS_MAX },
         key: DefinitionKey::Optional("1"),
-        access: SettingAccess::WebProtocol {
-            text: |protocol| protocol.streams.to_string(),
-            apply: |protocol, value| {
-                if let SettingValue::Count(streams) = value {
-                    protocol.streams = *streams;
-                }
-            },
+        access: SettingAccess::Whole {
+            text: |configuration| Some(protocol(configuration)?.streams.to_string()),
+            apply: |configuration, value| change(configuration, value, set_streams),
         },
     },
     Setting {
@@ -69,11 +68,9 @@ pub(super) const SETTINGS: &[Setting] = &[
             ),
         ]),
         key: DefinitionKey::Required,
-        access: SettingAccess::WebProtocol {
-            text: |protocol| connection_text(protocol.connection),
-            apply: |protocol, value| {
-                protocol.connection = chosen_connection(value).unwrap_or(protocol.connection);
-            },
+        access: SettingAccess::Whole {
+            text: |configuration| Some(connection_text(protocol(configuration)?.connection)),
+            apply: |configuration, value| change(configuration, value, set_connection),
         },
     },
     TIME_LIMIT,
@@ -119,6 +116,50 @@ pub(super) const SETTINGS: &[Setting] = &[
     },
 ];
 
+/// A change of a protocol by the value of a setting.
+type ProtocolChange = fn(&mut WebProtocol, &SettingValue);
+
+/// The settings of the protocol, by name.
+const OF_PROTOCOL: [(&str, ProtocolChange); 4] =
+    [("http", set_http), ("tls", set_tls), ("streams", set_streams), ("connection", set_connection)];
+
+impl ChosenSetting {
+    /// Gives a protocol the value, if it is one of a protocol.
+    pub(crate) fn apply_to_protocol(&self, protocol: &mut WebProtocol) {
+        let of_it = OF_PROTOCOL.iter().filter(|(name, _)| *name == self.setting.name);
+        of_it.for_each(|(_, set)| set(protocol, &self.value));
+    }
+}
+
+fn protocol(configuration: &Configuration) -> Option<&WebProtocol> {
+    configuration.workload.web().map(|web| &web.protocol)
+}
+
+/// Changes the protocol of a configuration, if it is of the web.
+fn change(configuration: &mut Configuration, value: &SettingValue, set: ProtocolChange) {
+    if let Some(web) = configuration.workload.web_mut() {
+        set(&mut web.protocol, value);
+    }
+}
+
+fn set_http(protocol: &mut WebProtocol, value: &SettingValue) {
+    protocol.http = chosen(value).unwrap_or(protocol.http);
+}
+
+fn set_tls(protocol: &mut WebProtocol, value: &SettingValue) {
+    protocol.tls = chosen(value).unwrap_or(protocol.tls);
+}
+
+fn set_streams(protocol: &mut WebProtocol, value: &SettingValue) {
+    if let SettingValue::Count(streams) = value {
+        protocol.streams = *streams;
+    }
+}
+
+fn set_connection(protocol: &mut WebProtocol, value: &SettingValue) {
+    protocol.connection = chosen_connection(value).unwrap_or(protocol.connection);
+}
+
 fn parameters(configuration: &Configuration) -> impl Iterator<Item = &Parameter> {
     let requests = configuration.workload.web().into_iter().flat_map(|web| &web.requests);
     requests.flat_map(|request| &request.parameters)
@@ -161,7 +202,7 @@ fn connection_text(connection: Connection) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::WebProtocol;
+    use crate::HttpVersion;
 
     #[test]
     fn choices_are_the_names_of_the_model() {

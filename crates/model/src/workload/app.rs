@@ -394,6 +394,10 @@ impl FamilyWorkload for AppWorkload {
         false
     }
 
+    fn has_one_writer(&self, _: &str) -> bool {
+        false
+    }
+
     fn grows_with_load(&self) -> bool {
         self.needs_files()
     }

@@ -28,6 +28,9 @@ pub(super) trait FamilyWorkload {
     /// Returns whether connections are encrypted.
     fn is_encrypted(&self) -> bool;
 
+    /// Returns whether a system under test of a name has its data in SQLite, which has one writer at a time.
+    fn has_one_writer(&self, sut: &str) -> bool;
+
     /// Returns whether a higher load needs more data on the server.
     fn grows_with_load(&self) -> bool;
 

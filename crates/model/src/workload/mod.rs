@@ -9,7 +9,7 @@
 
 mod app;
 #[cfg(feature = "echo")]
-mod echo;
+pub mod echo;
 mod family_workload;
 mod order_entry;
 mod sql;
@@ -22,8 +22,6 @@ pub use app::{
     APP_APPENDED_BYTES_MAX, APP_BLOCK_BYTES, APP_RANGE_BYTES_MIN, AppFileIo, AppPayload, AppProtocol,
     AppRequest, AppSuite, AppTransaction, AppWorkload, AutoRange, app_measure,
 };
-#[cfg(feature = "echo")]
-pub use echo::{EchoMessage, EchoMessageKind, EchoWorkload, echo_measure};
 pub use order_entry::{
     DataReset, DatabaseMode, DatabaseProduct, OrderDelivery, OrderEntryWorkload, OrderMix, OrderPacing,
     OrderRequest, OrderSql, order_measure,
@@ -35,9 +33,9 @@ pub use web::{
     BUFFERED_BODY_MAX, BodyEncoding, CLOSE_WAIT_MAX, Connection, Cookies, Count, DATA_BYTES_MAX, DataError,
     DataSet, DataTable, EXTRACTED_BYTES_MAX, EXTRACTED_MAX, Extract, ExtractSource, FILES_MAX, FileSet,
     FileSetError, HttpVersion, JsonCheck, Page, Parameter, ParameterError, PathPattern, PathPatternError,
-    PathValue, Pick, PickError, REDIRECTS_MAX, Redirects, ReplyBody, Request, RowPick, RowsEnd, STREAMS_MAX,
-    Sampler, SessionValue, SetFile, TemplatePiece, Tls, UserPage, ValueSampler, WebProtocol, WebWorkload,
-    compile_regex, file_path_fault, is_json_pointer, template_pieces, web_measure,
+    PathValue, Pick, PickError, REDIRECTS_MAX, Redirects, RegexError, ReplyBody, Request, RowPick, RowsEnd,
+    STREAMS_MAX, Sampler, SessionValue, SetFile, TemplatePiece, Tls, UserPage, ValueSampler, WebProtocol,
+    WebRequest, WebWorkload, compile_regex, file_path_fault, is_json_pointer, template_pieces, web_measure,
 };
 
 pub(crate) use app::RANGE_BYTES_MAX;
@@ -60,7 +58,7 @@ pub enum Workload {
     Sql(SqlWorkload),
     /// Messages to an echo server.
     #[cfg(feature = "echo")]
-    Echo(EchoWorkload),
+    Echo(echo::EchoWorkload),
 }
 
 impl Workload {
@@ -106,6 +104,11 @@ impl Workload {
         if let Workload::Web(web) = self { Some(web) } else { None }
     }
 
+    /// Returns the workload of statements; `None` of another family.
+    pub(crate) fn sql(&self) -> Option<&SqlWorkload> {
+        if let Workload::Sql(sql) = self { Some(sql) } else { None }
+    }
+
     /// Returns the web workload to be changed; `None` of another family.
     pub fn web_mut(&mut self) -> Option<&mut WebWorkload> {
         if let Workload::Web(web) = self { Some(web) } else { None }
@@ -114,6 +117,11 @@ impl Workload {
     /// Returns whether connections are encrypted.
     pub fn is_encrypted(&self) -> bool {
         self.of_family().is_encrypted()
+    }
+
+    /// Returns whether a system under test of a name has its data in SQLite, which has one writer at a time.
+    pub(crate) fn has_one_writer(&self, sut: &str) -> bool {
+        self.of_family().has_one_writer(sut)
     }
 
     /// Returns whether a higher load needs more data on the server.

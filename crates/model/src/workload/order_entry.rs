@@ -671,6 +671,10 @@ impl FamilyWorkload for OrderEntryWorkload {
         self.is_encrypted
     }
 
+    fn has_one_writer(&self, sut: &str) -> bool {
+        self.database == DatabaseMode::Embedded || sut == "built-in"
+    }
+
     fn grows_with_load(&self) -> bool {
         false
     }

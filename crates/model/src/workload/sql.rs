@@ -261,6 +261,10 @@ impl FamilyWorkload for SqlWorkload {
         self.is_encrypted
     }
 
+    fn has_one_writer(&self, _: &str) -> bool {
+        false
+    }
+
     fn grows_with_load(&self) -> bool {
         false
     }

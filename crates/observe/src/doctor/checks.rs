@@ -254,6 +254,7 @@ fn leftovers(found: &MachineFindings) -> Option<Check> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::inventory::Unavailable;
 
     fn input() -> DoctorInput {
         DoctorInput {
@@ -416,7 +417,7 @@ mod tests {
             governors: vec!["performance".into(), "powersave".into()],
             clock_source: Some("hpet".into()),
             steal: Some(Ratio(0.02)),
-            quota: Err("no rights".into()),
+            quota: Err(Unavailable::because("no rights")),
             stale: vec!["/dev/shm/plimsoll-sut-1-0".into()],
             ..found()
         };

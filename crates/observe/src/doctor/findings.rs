@@ -6,7 +6,7 @@ use units::Ratio;
 
 use super::DoctorInput;
 use crate::disk::free_bytes;
-use crate::inventory::{clock_source, governors, port_range, steal_ratio, sysctl};
+use crate::inventory::{Unavailable, clock_source, governors, port_range, steal_ratio, sysctl};
 use crate::leftovers::find_stale;
 use crate::open_files::open_files_max;
 use crate::private_folder::{check_private_folder, private_folders_of};
@@ -27,7 +27,7 @@ pub(super) struct MachineFindings {
     pub dataset_dir_free: Option<u64>,
     pub steal: Option<Ratio>,
     /// The enforcement of a quota, or the reason why it is impossible.
-    pub quota: Result<String, String>,
+    pub quota: Result<String, Unavailable>,
     pub stale: Vec<PathBuf>,
     /// The private folders of this user, and their problems.
     pub private_folders: Vec<(PathBuf, Option<String>)>,
@@ -35,7 +35,7 @@ pub(super) struct MachineFindings {
 
 impl MachineFindings {
     /// Collects the data, except `quota`, which is given.
-    pub(super) fn collect(input: &DoctorInput, quota: Result<String, String>) -> MachineFindings {
+    pub(super) fn collect(input: &DoctorInput, quota: Result<String, Unavailable>) -> MachineFindings {
         let number = |name: &str| sysctl(name)?.parse::<u32>().ok();
         MachineFindings {
             open_files_max: open_files_max(),

@@ -6,9 +6,12 @@
 mod checks;
 mod findings;
 
+use std::fmt::Display;
 use std::path::PathBuf;
 
 use findings::MachineFindings;
+
+use crate::inventory::Unavailable;
 
 /// The needs of a planned run.
 #[derive(Debug, Clone, PartialEq)]
@@ -67,7 +70,8 @@ pub struct Check {
 ///
 /// `quota` is how a CPU quota is enforced, or the reason why it is impossible: it shows only when a control group is
 /// created, and an examination changes nothing.
-pub fn examine(input: &DoctorInput, quota: Result<String, String>) -> Vec<Check> {
+pub fn examine(input: &DoctorInput, quota: Result<String, impl Display>) -> Vec<Check> {
+    let quota = quota.map_err(|why| Unavailable::Because(why.to_string().into()));
     checks::judge(input, &MachineFindings::collect(input, quota))
 }
 
@@ -92,7 +96,7 @@ mod tests {
             dataset_bytes: 5_817_375,
         };
         let names: Vec<&str> =
-            examine(&input, Ok("0.5 CPUs".into())).iter().map(|check| check.name).collect();
+            examine(&input, Ok::<_, Unavailable>("0.5 CPUs".into())).iter().map(|check| check.name).collect();
         for name in ["open files", "local ports", "listen queue", "space for the run file", "CPU quota"] {
             assert!(names.contains(&name), "{names:?}");
         }

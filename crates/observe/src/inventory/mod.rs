@@ -38,7 +38,8 @@ pub(crate) use route::{interface_in, interface_to, own_addresses};
 pub(crate) use system::{name_of_user, steal_ratio};
 pub use system::{named_user, user_name};
 
-use machine_files::{FieldValue, MachineFiles, Unavailable};
+pub use machine_files::Unavailable;
+use machine_files::{FieldValue, MachineFiles};
 
 /// The inputs of an inventory besides the machine.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -136,10 +137,9 @@ fn inventory_of(files: &MachineFiles) -> Vec<FactSection> {
 /// Returns name and version of the package that a program belongs to.
 ///
 /// # Errors
-/// The reason why the package is unknown, for people.
-pub fn package_of(program: &Path) -> Result<String, String> {
+/// The package is unknown.
+pub fn package_of(program: &Path) -> Result<String, Unavailable> {
     packages::package_of(&MachineFiles::of_this_machine(&InventoryInput::default()), program)
-        .map_err(|why| why.to_string())
 }
 
 /// Returns a redactor for names of this machine and its users.

@@ -1,9 +1,10 @@
 //! Fetching of metrics pages with one GET over plain HTTP, within limits. Blocking: for dedicated threads.
 
+use std::io;
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::time::Duration;
 
-use http_lite::{ResponseReader, fetch_blocking};
+use http_lite::{ClientError, ResponseReader, fetch_blocking};
 use http1::RequestMethod;
 use languages::{HttpUrl, HttpUrlError, UrlScheme, foreign_text};
 use model::{ForbiddenObserver, check_observer};
@@ -13,6 +14,39 @@ use model::{ForbiddenObserver, check_observer};
 pub struct PageUrl {
     text: String,
     parts: HttpUrl,
+}
+
+/// A text that is not the URL of a page.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum PageUrlError {
+    /// It is not a URL.
+    #[error(transparent)]
+    Url(#[from] HttpUrlError),
+    /// It is not one of plain HTTP.
+    #[error("expected a URL that begins with `http://`")]
+    Scheme,
+}
+
+/// A reason why a page was not fetched.
+#[derive(Debug, thiserror::Error)]
+pub enum PageFetchError {
+    /// The host has no address.
+    #[error("`{address}`: {error}")]
+    Name {
+        /// Host and port.
+        address: String,
+        /// The failure of the resolver.
+        error: io::Error,
+    },
+    /// An address of the host is forbidden.
+    #[error(transparent)]
+    Forbidden(#[from] ForbiddenObserver),
+    /// The server refused.
+    #[error("the server answered with status {0}, expected 200")]
+    Status(u16),
+    /// No complete response arrived.
+    #[error("{}", foreign_text(&.0.to_string()))]
+    Response(#[from] ClientError),
 }
 
 /// Limits of a fetch.
@@ -28,12 +62,12 @@ impl PageUrl {
     /// Parses a URL.
     ///
     /// # Errors
-    /// The URL is not one of plain HTTP; the text says why.
-    pub fn parse(url: &str) -> Result<PageUrl, String> {
-        let parts: HttpUrl = url.parse().map_err(|why: HttpUrlError| why.to_string())?;
+    /// The URL is not one of plain HTTP.
+    pub fn parse(url: &str) -> Result<PageUrl, PageUrlError> {
+        let parts: HttpUrl = url.parse()?;
         match parts.scheme {
             Some(UrlScheme::Http) => Ok(PageUrl { text: url.to_owned(), parts }),
-            Some(UrlScheme::Https) | None => Err("expected a URL that begins with `http://`".to_owned()),
+            Some(UrlScheme::Https) | None => Err(PageUrlError::Scheme),
         }
     }
 
@@ -60,14 +94,15 @@ impl PageUrl {
     /// Fetches the page over a new connection.
     ///
     /// # Errors
-    /// The page does not arrive completely, within the limits and with status 200; the text says what
-    /// happened instead.
-    pub fn fetch(&self, limits: FetchLimits) -> Result<String, String> {
+    /// The page does not arrive completely, within the limits and with status 200.
+    pub fn fetch(&self, limits: FetchLimits) -> Result<String, PageFetchError> {
         let address = self.parts.address();
-        let addresses = address.to_socket_addrs().map_err(|error| format!("`{address}`: {error}"))?;
-        let addresses: Vec<SocketAddr> = addresses.collect();
+        let addresses: Vec<SocketAddr> = match address.to_socket_addrs() {
+            Ok(addresses) => addresses.collect(),
+            Err(error) => return Err(PageFetchError::Name { address, error }),
+        };
         // The checked addresses are used for the connection: the name is resolved once.
-        check_observer(&addresses).map_err(|why| why.to_string())?;
+        check_observer(&addresses)?;
         let request = format!(
             "GET {} HTTP/1.1\r\nHost: {}\r\nAccept: text/plain\r\nConnection: close\r\n\r\n",
             self.target(),
@@ -76,9 +111,9 @@ impl PageUrl {
         let mut response = ResponseReader::new(RequestMethod::Get, limits.bytes);
         let fetched = fetch_blocking(&addresses, request.as_bytes(), &mut response, limits.time);
         if let Some(head) = response.head().filter(|head| head.status != 200) {
-            return Err(format!("the server answered with status {}, expected 200", head.status));
+            return Err(PageFetchError::Status(head.status));
         }
-        fetched.map_err(|error| foreign_text(&error.to_string()))?;
+        fetched?;
         Ok(String::from_utf8_lossy(response.body()).into_owned())
     }
 }
@@ -93,7 +128,7 @@ mod tests {
 
     /// Fetches a page from a server that answers with these pieces and closes the connection; also returns
     /// the request.
-    fn check(pieces: &[&str]) -> (Result<String, String>, String) {
+    fn check(pieces: &[&str]) -> (Result<String, PageFetchError>, String) {
         let answer: Vec<String> = pieces.iter().map(|piece| (*piece).to_owned()).collect();
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let url = format!("http://{}/status?auto", listener.local_addr().unwrap());
@@ -135,7 +170,7 @@ mod tests {
             (&["SSH-2.0-OpenSSH_9.2\r\n"][..], "version"),
             (&[long][..], "exceeds 100 bytes"),
         ] {
-            let error = check(pieces).0.unwrap_err();
+            let error = check(pieces).0.unwrap_err().to_string();
             assert!(error.contains(said), "{pieces:?}: {error}");
         }
     }
@@ -146,9 +181,9 @@ mod tests {
         let page = "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello";
         assert_eq!(check(&["HTTP/1.1 100 Continue\r\n\r\n", &interim.repeat(30), page]).0.unwrap(), "hello");
         assert_eq!(check(&[&format!("{interim}{page}")]).0.unwrap(), "hello");
-        let error = check(&[&interim.repeat(5000)]).0.unwrap_err();
+        let error = check(&[&interim.repeat(5000)]).0.unwrap_err().to_string();
         assert_eq!(error, "no final response after 65536 bytes of interim responses");
-        let error = check(&["HTTP/1.1 101 Switching Protocols\r\n\r\n"]).0.unwrap_err();
+        let error = check(&["HTTP/1.1 101 Switching Protocols\r\n\r\n"]).0.unwrap_err().to_string();
         assert_eq!(error, "the server answered with status 101, expected 200");
     }
 
@@ -157,7 +192,7 @@ mod tests {
         for host in ["169.254.169.254", "2852039166", "0xa9fea9fe", "[::ffff:169.254.169.254]", "[fe80::1]"] {
             let page = PageUrl::parse(&format!("http://{host}/metrics")).unwrap();
             assert!(page.check().is_err(), "{host}");
-            let error = page.fetch(LIMITS).unwrap_err();
+            let error = page.fetch(LIMITS).unwrap_err().to_string();
             assert!(error.starts_with("no connection is made to `"), "{host}: {error}");
         }
         let public = PageUrl::parse("http://134744072/metrics").unwrap();
@@ -169,7 +204,7 @@ mod tests {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let url = format!("http://{}/", listener.local_addr().unwrap());
         let limits = FetchLimits { time: Duration::from_millis(20), ..LIMITS };
-        let error = PageUrl::parse(&url).unwrap().fetch(limits).unwrap_err();
+        let error = PageUrl::parse(&url).unwrap().fetch(limits).unwrap_err().to_string();
         assert_eq!(error, "no complete response within 20 ms");
     }
 

@@ -31,7 +31,7 @@ mod ssh;
 mod sut;
 
 pub use app_stats::{AppServerAddress, AppServerAddressError, AppServerMonitor};
-pub use fetch::PageUrl;
+pub use fetch::{PageUrl, PageUrlError};
 pub use kernel::PROC_FILES;
 pub(crate) use kernel::Parse;
 pub use local::{LocalMachine, THIS_MACHINE};

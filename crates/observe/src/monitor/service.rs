@@ -105,7 +105,7 @@ impl ResourceMonitor for StatusPageMonitor {
             self.pause = pause;
             return Ok(());
         }
-        let text = self.url.fetch(LIMITS).map_err(|reason| self.error(reason))?;
+        let text = self.url.fetch(LIMITS).map_err(|error| self.error(error.to_string()))?;
         self.pause = text.len() / BYTES_PER_READING;
         let before = into.len();
         match self.format {

@@ -3,8 +3,7 @@
 use std::sync::atomic::AtomicBool;
 
 use fleet::{Monitoring, ServerChoice};
-use languages::Named;
-use model::{Connection, Family, Overrides, Secrets, SutPlan, Tls, make_plan};
+use model::{Family, Overrides, Secrets, SutPlan, make_plan};
 use serde_json::json;
 use testbed::{Calibration, CalibrationCase};
 use units::{Nanos, wall};
@@ -12,67 +11,24 @@ use units::{Nanos, wall};
 use super::brief_run::BriefRun;
 use super::{print, print_json};
 use crate::arguments::CalibrateArguments;
-use crate::candidates::built_in;
 use crate::exit::{Exit, Failure};
+use crate::family::{CalibratedWorkload, command_line};
 use crate::interrupt;
 use crate::paths;
 use crate::placement::{CpuPlacement, split_cpus};
+use crate::server_choice::built_in;
 use crate::stderr::{eprint, warn};
-
-/// A workload that is measured.
-struct Case {
-    benchmark: &'static str,
-    /// Whether connections are persistent; `None` for what the benchmark prescribes.
-    keep: Option<bool>,
-    /// Number of users, enough to keep both sides busy.
-    users: u32,
-}
-
-/// The workloads of the web family.
-const WEB_CASES: [Case; 5] = [
-    Case { benchmark: "one-object", keep: Some(true), users: 100 },
-    Case { benchmark: "webstone-1.1", keep: Some(false), users: 50 },
-    Case { benchmark: "webstone-2.0.1", keep: Some(false), users: 50 },
-    Case { benchmark: "webstone-2.0.1", keep: Some(true), users: 50 },
-    Case { benchmark: "web-modern", keep: None, users: 20 },
-];
-
-/// Returns the workloads by which the load generator is calibrated for a family; none if nobody has calibrated it.
-fn cases(family: Family) -> &'static [Case] {
-    match family {
-        Family::Web => &WEB_CASES,
-        Family::App | Family::OrderEntry | Family::Sql => &[],
-        #[cfg(feature = "echo")]
-        Family::Echo => &[],
-    }
-}
-
-/// Returns the workloads of all families.
-fn all_cases() -> impl Iterator<Item = &'static Case> {
-    Family::NAMES.iter().flat_map(|(_, family)| cases(*family))
-}
-
-/// Returns whether the load generator is calibrated for a family: without that, no quota of a server can follow.
-pub(super) fn is_calibrated(family: Family) -> bool {
-    !cases(family).is_empty()
-}
-
-impl Case {
-    fn name(&self) -> String {
-        let how = match self.keep {
-            Some(true) => "connections kept",
-            Some(false) => "connection per request",
-            None => "as it is",
-        };
-        format!("{}, {how}", self.benchmark)
-    }
-}
 
 /// Length of each measurement if a run needs a calibration and none is stored.
 const BRIEF: Nanos = Nanos::from_secs(2);
 
 /// Time under load before each measurement, for opening connections and TLS sessions.
 const SETTLE: Nanos = Nanos::from_millis(500);
+
+/// Returns the workloads of all families.
+fn all_cases() -> impl Iterator<Item = &'static CalibratedWorkload> {
+    Family::ALL.into_iter().flat_map(|family| command_line(family).calibration)
+}
 
 /// Measures the cases of all families that have any, and stores them.
 pub(super) fn perform(arguments: &CalibrateArguments, as_json: bool) -> Result<Exit, Failure> {
@@ -135,17 +91,6 @@ pub(super) fn stored() -> Result<Option<Calibration>, Failure> {
     Ok(stored.filter(|calibration| calibration.cpu_model == cpu_model() && has_all(calibration)))
 }
 
-/// Returns the name of the case for a run of the web family: the same benchmark, or else the most similar one.
-pub(super) fn case_of(benchmark: &str, tls: Tls, connection: Connection) -> String {
-    let keeps = Some(connection != Connection::PerRequest);
-    let is_similar = |case: &&Case| match tls {
-        Tls::Off => case.keep == keeps,
-        _ => case.keep.is_none(),
-    };
-    let exact = WEB_CASES.iter().filter(is_similar).find(|case| case.benchmark == benchmark);
-    exact.or_else(|| WEB_CASES.iter().rev().find(is_similar)).map_or_else(String::new, Case::name)
-}
-
 fn cpu_model() -> String {
     observe::model_name().unwrap_or_else(|| "unknown".to_owned())
 }
@@ -159,7 +104,7 @@ fn measure(placement: &CpuPlacement, length: Nanos) -> Result<Calibration, Failu
 }
 
 fn measure_case(
-    case: &Case,
+    case: &CalibratedWorkload,
     placement: &CpuPlacement,
     length: Nanos,
     stop: &AtomicBool,

@@ -1,14 +1,12 @@
 //! The planner of a run: makes the plan of each server, at first and again after each trial.
 
-use fleet::UrlEncryption;
-use model::{
-    ChosenSetting, CpuQuota, Definition, HttpVersion, Overrides, Plan, SutPlan, Tls, WebProtocol, make_plan,
-};
+use model::{CpuQuota, Overrides, Plan, SutPlan, WebSut, make_plan};
 
-use super::calibrate::{self, case_of, stored_or_brief};
+use super::calibrate::{stored, stored_or_brief};
 use super::run_spec::RunSpec;
-use crate::candidates::{Candidate, ChosenServer};
+use crate::candidate::{Candidate, ChosenServer};
 use crate::exit::Failure;
+use crate::family::{CalibratedWorkload, command_line};
 use crate::placement::{
     CpuPlacement, all_for_load, beside_server, calibrated_quota, cpu_group, default_quota, fixed_quota,
     split_cpus, uncalibrated_quota,
@@ -69,17 +67,16 @@ impl Planner<'_> {
             memory: sut.sut_memory,
             disk: sut.sut_disk,
             profile: sut.profile.clone(),
-            gateway: candidate.gateway,
             certificates: trust::check(sut),
             ..SutPlan::of(candidate.name())
         };
         let definition = &self.spec.chosen.benchmark.definition;
-        let tls = tls_of_target(definition, candidate).or_else(|| tls_of_database(definition, candidate));
+        let of_target = (command_line(definition.family()).target_setting)(candidate, definition);
         let overrides = self.spec.overrides.clone();
         Ok(Overrides {
             refine: self.refine,
             in_flight_max: overrides.in_flight_max.or(found.in_flight_max),
-            settings: candidate.settings.iter().cloned().chain(tls).collect(),
+            settings: candidate.settings.iter().cloned().chain(of_target).collect(),
             sut: sut_plan,
             load_cpus,
             load_threads,
@@ -112,11 +109,9 @@ impl Planner<'_> {
         let workload = chosen.workload(&candidate.settings)?;
         let mut plan = make_plan(&chosen.benchmark.definition, workload, overrides)?;
         // The accelerator's memory depends on the load.
-        plan.sut.accelerator =
-            candidate.accelerator.as_ref().map(|accelerator| accelerator.plan(&plan.file_set()));
-        if let Some(web) = plan.workload.web() {
-            check_transport(candidate, &web.protocol)?;
-        }
+        let accelerator = candidate.accelerator.as_ref().map(|one| one.plan(&plan.file_set()));
+        plan.sut.web = WebSut::of(candidate.gateway, accelerator);
+        (command_line(plan.workload.family()).check_plan)(candidate, &plan)?;
         Ok(plan)
     }
 
@@ -149,17 +144,17 @@ fn cpu_quota(spec: &RunSpec, candidate: &Candidate, plan: &Plan) -> Result<CpuQu
         return Ok(CpuQuota { cpus: None, reason });
     }
     let family = plan.workload.family();
-    if !calibrate::is_calibrated(family) {
+    let own = command_line(family);
+    if own.calibration.is_empty() {
         return Ok(uncalibrated_quota(family));
     }
     // The built-in server has a safe default quota; for a real server, a calibration is worth its time.
     let is_worth_calibration = matches!(candidate.server, ChosenServer::Recipe(_));
     let calibration = match is_worth_calibration && !spec.dry_run {
         true => Some(stored_or_brief(&CpuPlacement::of(plan))?),
-        false => calibrate::stored()?,
+        false => stored()?,
     };
-    let case =
-        plan.workload.web().map(|web| case_of(&plan.benchmark.id, web.protocol.tls, web.protocol.connection));
+    let case = (own.calibrated)(plan).map(CalibratedWorkload::name);
     let calibrated =
         calibration.zip(case).and_then(|(calibration, case)| calibrated_quota(plan, &calibration, &case));
     Ok(calibrated.unwrap_or_else(|| match is_worth_calibration && spec.dry_run {
@@ -177,37 +172,6 @@ fn share_least_quota(quotas: &mut [CpuQuota]) {
     for quota in quotas.iter_mut().filter(|quota| quota.cpus.is_some() && quota.cpus != least.cpus) {
         let reason = format!("the least of the settings that are compared: {}", least.reason);
         *quota = CpuQuota { cpus: least.cpus, reason };
-    }
-}
-
-/// Returns the TLS setting that follows from the URL of a database, unless the run sets it.
-fn tls_of_database(definition: &Definition, candidate: &Candidate) -> Option<ChosenSetting> {
-    let is_set = candidate.settings.iter().any(|one| one.setting.name == "tls");
-    let is_asked = candidate.url_encryption() != UrlEncryption::Unsaid && !is_set;
-    is_asked.then(|| definition.family().choose_setting("tls", "on").ok()).flatten()
-}
-
-/// Returns the TLS setting that follows from a target: an `https://` target is accessed over TLS even if the benchmark
-/// does not use it, with session resumption as in browsers, unless the run sets it.
-fn tls_of_target(definition: &Definition, candidate: &Candidate) -> Option<ChosenSetting> {
-    let is_https = candidate.web_target().is_some_and(|target| target.secure);
-    let is_set = candidate.settings.iter().any(|one| one.setting.name == "tls");
-    let is_off = definition.workload.web().is_some_and(|web| web.protocol.tls == Tls::Off);
-    let resumed = || definition.family().choose_setting("tls", Tls::Resumed.name()).ok();
-    (is_https && is_off && !is_set).then(resumed).flatten()
-}
-
-/// Checks that the target or the recipe supports the protocol. Recipes do not support HTTP/2 without TLS.
-fn check_transport(candidate: &Candidate, protocol: &WebProtocol) -> Result<(), Failure> {
-    if let Some(target) = candidate.web_target() {
-        target.check(protocol).map_err(Failure::usage)?;
-    }
-    let is_clear = (protocol.tls, protocol.http) == (Tls::Off, HttpVersion::Http2);
-    let is_by_recipe = matches!(candidate.server, ChosenServer::Recipe(_)) || candidate.accelerator.is_some();
-    match is_clear && is_by_recipe {
-        true => Err(Failure::usage("recipes support HTTP/2 over TLS only")
-            .hint("add `--tls resumed` or `--tls full`")),
-        false => Ok(()),
     }
 }
 

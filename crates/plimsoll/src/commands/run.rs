@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use drivers::Trust;
 use fleet::RunRequest;
-use model::Secrets;
+use model::{Definition, Secrets};
 use observe::{CheckState, examine};
 use runfile::Writer;
 use serde_json::json;
@@ -18,8 +18,9 @@ use super::{export, in_flight, load_threads, print, print_json, think_time};
 use crate::access;
 use crate::announcement::{announce, announcement};
 use crate::arguments::RunArguments;
-use crate::candidates::{Candidate, ChosenServer, file_name};
+use crate::candidate::{Candidate, ChosenServer};
 use crate::exit::{Exit, Failure};
+use crate::family::command_line;
 use crate::interrupt;
 use crate::observers::Observers;
 use crate::paths;
@@ -39,10 +40,8 @@ const LONG: Nanos = Nanos::from_secs(600);
 pub(super) fn perform(arguments: RunArguments, as_json: bool) -> Result<Exit, Failure> {
     let spec = RunSpec::resolve(arguments)?;
     let mut candidates = spec.candidates()?;
-    if !spec.dry_run
-        && let Some(password) = secrets::database_password(&spec.chosen)?
-    {
-        candidates.iter_mut().for_each(|candidate| candidate.take_password(&password));
+    if !spec.dry_run {
+        give_secrets(&mut candidates, &spec.chosen.benchmark.definition)?;
     }
     let spec = spec.with_certificates_of(&candidates);
     let planner = Planner::new(&spec, candidates.len());
@@ -77,6 +76,17 @@ pub(super) fn perform(arguments: RunArguments, as_json: bool) -> Result<Exit, Fa
     }
 }
 
+/// Gives targets the secrets that the definition has a source for.
+fn give_secrets(candidates: &mut [Candidate], definition: &Definition) -> Result<(), Failure> {
+    let take = command_line(definition.family()).take_secrets;
+    for candidate in candidates {
+        if let ChosenServer::External(server) = &mut candidate.server {
+            take(server, &definition.workload)?;
+        }
+    }
+    Ok(())
+}
+
 /// Plans the run of each server, as yet without a quota and without trials. All servers are checked before anything is
 /// measured, even for a calibration.
 fn planned(planner: &Planner<'_>, candidates: Vec<Candidate>) -> Result<Vec<PlannedRun>, Failure> {
@@ -100,8 +110,11 @@ fn trust_in(spec: &RunSpec, runs: &[PlannedRun]) -> Result<Trust, Failure> {
     let sut = &spec.sut;
     match &runs[0].candidate.server {
         ChosenServer::External(server) => {
-            let is_encrypted = runs.iter().any(|run| run.plan.workload.is_encrypted());
-            trust::of_server(sut, server, is_encrypted)
+            let is_encrypted = |run: &PlannedRun| {
+                let own = command_line(run.plan.workload.family());
+                (own.is_encrypted)(server, &run.plan)
+            };
+            trust::of_server(sut, runs.iter().any(is_encrypted))
         }
         _ if let Some(flag) = access::first_given(sut) => {
             Err(Failure::usage(format!("`{flag}` applies to a server that is already running"))
@@ -139,7 +152,7 @@ fn run_files(spec: &RunSpec, candidates: &[Candidate]) -> Result<Vec<PathBuf>, F
         [_] => vec![run_file(spec.out.as_deref(), id)?],
         _ => {
             let folder = spec.out.clone().unwrap_or_else(|| paths::campaign(id, wall()));
-            candidates.iter().map(|candidate| folder.join(file_name(candidate))).collect()
+            candidates.iter().map(|candidate| folder.join(candidate.file_name())).collect()
         }
     };
     if !spec.dry_run {

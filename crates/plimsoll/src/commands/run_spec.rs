@@ -2,14 +2,16 @@
 
 use std::path::PathBuf;
 
-use fleet::{Monitoring, UrlEncryption};
+use fleet::Monitoring;
 use model::{Notes, Overrides, ReplyBody, Request};
 
 use super::inventory;
 use crate::arguments::{MetricsArguments, MonitorArgument, RunArguments, SutArguments, WatchArgument};
 use crate::benchmark::{Chosen, Subject};
-use crate::candidates::{Candidate, candidates};
+use crate::candidate::Candidate;
+use crate::candidates::candidates;
 use crate::exit::Failure;
+use crate::family::command_line;
 use crate::observers::{check_observers, watched_here, watched_on};
 use crate::progress::DisplayKind;
 use crate::settings::{SettingCombination, combinations};
@@ -102,7 +104,8 @@ impl RunSpec {
 
     /// Returns the same run with the certificates that the URL of a database asks for, if the arguments say nothing.
     pub(super) fn with_certificates_of(self, candidates: &[Candidate]) -> RunSpec {
-        let is_any_accepted = |one: &Candidate| one.url_encryption() == UrlEncryption::Unverified;
+        let accepts_any = command_line(self.chosen.benchmark.definition.family()).accepts_any_certificate;
+        let is_any_accepted = |one: &Candidate| one.external().is_some_and(accepts_any);
         let insecure = self.sut.insecure || (self.sut.ca.is_none() && candidates.iter().any(is_any_accepted));
         RunSpec { sut: SutArguments { insecure, ..self.sut }, ..self }
     }

@@ -7,12 +7,13 @@
 //! Source: the CPU-scalability method of the order-entry specification (2.2).
 
 use fleet::Monitoring;
-use model::{Family, Load, Overrides, Plan};
+use model::{Load, Overrides, Plan};
 use units::Nanos;
 
 use super::brief_run::{BriefRun, brief_overrides};
 use super::run::RunContext;
 use crate::exit::{Exit, Failure};
+use crate::family::{ThinkTimeSettings, command_line};
 use crate::interrupt;
 use crate::planned_run::PlannedRun;
 use crate::stderr::{eprint, warn};
@@ -23,10 +24,6 @@ const SATURATED_AT: f64 = 0.7;
 /// Lengths of the phases of a trial.
 const SETTLE: Nanos = Nanos::from_secs(2);
 const STEADY: Nanos = Nanos::from_secs(8);
-
-/// The settings that decide how long users pause.
-const PACING: &str = "pacing";
-const THINK_TIME: &str = "think-time";
 
 /// The capacity of a server, without think time.
 #[derive(Debug, Clone, PartialEq)]
@@ -49,7 +46,10 @@ pub(super) fn choose(runs: &mut [PlannedRun], context: &RunContext<'_>) -> Resul
     if !context.planner.spec.calibrate_think_time {
         return Ok(());
     }
-    let users = users(runs.iter().map(|run| &run.plan)).ok_or_else(|| {
+    let family = context.planner.spec.chosen.benchmark.definition.family();
+    let settings = command_line(family).think_time.as_ref();
+    let users = users(runs.iter().map(|run| &run.plan));
+    let (settings, users) = settings.zip(users).ok_or_else(|| {
         Failure::usage("`--calibrate-think-time` needs order entry with numbers of users")
             .hint("choose `orderentry` with `--load` or its own load points")
     })?;
@@ -58,7 +58,7 @@ pub(super) fn choose(runs: &mut [PlannedRun], context: &RunContext<'_>) -> Resul
     for run in &*runs {
         // Repetitions carry as much.
         if capacities.iter().all(|known| known.title != run.candidate.title) {
-            capacities.push(capacity(run, users.0, context)?);
+            capacities.push(capacity(run, users.0, settings, context)?);
         }
     }
     let (think, strongest) = think_time(&capacities, users.1).ok_or_else(|| {
@@ -76,7 +76,7 @@ pub(super) fn choose(runs: &mut [PlannedRun], context: &RunContext<'_>) -> Resul
         ));
         eprint("hint: start with fewer users (`--load`)");
     }
-    let chosen = Family::OrderEntry.choose_setting(THINK_TIME, &text).map_err(Failure::usage)?;
+    let chosen = family.choose_setting(settings.length, &text).map_err(Failure::usage)?;
     for run in runs {
         run.candidate.settings.push(chosen.clone());
         context.planner.plan_again(run)?;
@@ -84,27 +84,31 @@ pub(super) fn choose(runs: &mut [PlannedRun], context: &RunContext<'_>) -> Resul
     Ok(())
 }
 
-/// Returns the lowest and the highest number of users; `None` of another benchmark, or of another kind of load.
-fn users<'a>(plans: impl Iterator<Item = &'a Plan> + Clone) -> Option<(u32, u32)> {
-    let is_order_entry = plans.clone().all(|plan| plan.workload.family() == Family::OrderEntry);
+/// Returns the lowest and the highest number of users; `None` of another kind of load.
+fn users<'a>(plans: impl Iterator<Item = &'a Plan>) -> Option<(u32, u32)> {
     let number = |load: Load| match load {
         Load::Users(users) => Some(users),
         Load::Rate { .. } => None,
     };
-    let all: Option<Vec<u32>> = plans.flat_map(Plan::loads).map(number).collect();
-    let all = all.filter(|_| is_order_entry)?;
+    let all: Vec<u32> = plans.flat_map(Plan::loads).map(number).collect::<Option<_>>()?;
     Some((*all.iter().min()?, *all.iter().max()?))
 }
 
 /// Measures what a server carries without think time.
-fn capacity(run: &PlannedRun, users: u32, context: &RunContext<'_>) -> Result<Capacity, Failure> {
+fn capacity(
+    run: &PlannedRun,
+    users: u32,
+    settings: &ThinkTimeSettings,
+    context: &RunContext<'_>,
+) -> Result<Capacity, Failure> {
     let candidate = &run.candidate;
     let planner = context.planner;
     let overrides = planner.overrides(candidate, &run.found)?;
     let mut overrides = Overrides { load: Some(vec![users]), ..brief_overrides(SETTLE, STEADY, overrides) };
-    overrides.settings.retain(|one| one.name() != PACING);
-    let flat = Family::OrderEntry.choose_setting(PACING, "flat").map_err(Failure::usage)?;
-    overrides.settings.push(flat);
+    let (pacing, flat) = settings.pacing;
+    overrides.settings.retain(|one| one.name() != pacing);
+    let family = planner.spec.chosen.benchmark.definition.family();
+    overrides.settings.push(family.choose_setting(pacing, flat).map_err(Failure::usage)?);
     let plan = planner.plan_with(candidate, &overrides)?;
     let server = candidate.server(&planner.spec.chosen.name, &plan, context.trust)?;
     let trial = BriefRun {
@@ -177,7 +181,7 @@ mod tests {
     #[test]
     fn users_are_those_of_all_load_points() {
         let plan = testkit::closed_plan(1, &[100, 1000], testkit::phases(5, 60));
-        assert_eq!(users([&plan].into_iter()), None, "of the web");
+        assert_eq!(users([&plan].into_iter()), Some((100, 1000)));
         assert_eq!(users(std::iter::empty()), None);
     }
 }

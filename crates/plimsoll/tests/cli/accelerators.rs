@@ -20,8 +20,8 @@ fn a_server_runs_with_and_without_an_accelerator() {
         assert_eq!(report["load_points"][0]["total"]["errors"], 0, "{report}");
     }
     assert!(fixture.path("runs/comparison.html").is_file());
-    assert_eq!(fixture.report(&with)["plan"]["sut"]["accelerator"]["name"], "plimsoll");
-    assert!(fixture.report(&without)["plan"]["sut"]["accelerator"].is_null());
+    assert_eq!(fixture.report(&with)["plan"]["sut"]["web"]["accelerator"]["name"], "plimsoll");
+    assert!(fixture.report(&without)["plan"]["sut"]["web"].is_null());
 
     let fact = |name: &str| fixture.fact(&with, "Accelerator", name).unwrap_or_default();
     // √(20 · 20) = 20 directories of 36 files.

@@ -26,14 +26,16 @@ fn check(name: &str) {
             server: Server::Recipe(Box::new(recipe.clone())),
             work_dir: base.path().to_owned(),
             data_dir: base.path().to_owned(),
-            files: &files,
-            root: None,
             limits: ResourceLimits::default(),
             port: None,
             search_path: Vec::new(),
             profile: None,
             variant: None,
-            web: WebParts { gateway: Some(Gateway { kind, workers: 2 }), accelerator: None },
+            web: WebParts {
+                files: Some(files.clone()),
+                gateway: Some(Gateway { kind, workers: 2 }),
+                ..WebParts::default()
+            },
             program: env!("CARGO_BIN_EXE_plimsoll").into(),
         };
         let mut sut = RunningSut::start(request).unwrap_or_else(|error| panic!("{error}"));

@@ -366,7 +366,7 @@ fn mariadb_is_loaded_by_recipe_and_audited() {
 }
 
 /// A database server that was there before any run, without data.
-pub(crate) fn database_there(recipe: &str, base: &Path, files: &model::FileSet) -> testbed::RunningSut {
+pub(crate) fn database_there(recipe: &str, base: &Path) -> testbed::RunningSut {
     let private = |name: &str| {
         let folder = base.join(name);
         std::fs::create_dir_all(&folder).unwrap();
@@ -377,8 +377,6 @@ pub(crate) fn database_there(recipe: &str, base: &Path, files: &model::FileSet) 
         server: testbed::Server::Recipe(Box::new(recipe)),
         work_dir: private("work"),
         data_dir: private("data"),
-        files,
-        root: None,
         limits: testbed::ResourceLimits::default(),
         port: None,
         search_path: Vec::new(),
@@ -481,8 +479,8 @@ pub(crate) fn folder_of_databases() -> TempDir {
 
 #[test]
 fn a_postgresql_database_that_is_there_is_loaded_anew_and_its_password_is_nowhere() {
-    let (base, files) = (folder_of_databases(), model::FileSet { content_seed: 1, files: Vec::new() });
-    let sut = database_there("postgresql", base.path(), &files);
+    let base = folder_of_databases();
+    let sut = database_there("postgresql", base.path());
     let target = format!("postgres://plimsoll@{}/plimsoll", sut.addr());
     let hint = "the database asks for a password, but none is given\nhint: set `PGPASSWORD` or `PGPASSFILE`";
     check_database_there(("PostgreSQL", &target), &sut, hint, |fixture, command| {
@@ -495,8 +493,8 @@ fn a_postgresql_database_that_is_there_is_loaded_anew_and_its_password_is_nowher
 
 #[test]
 fn a_mariadb_database_that_is_there_is_loaded_anew_and_its_password_is_nowhere() {
-    let (base, files) = (folder_of_databases(), model::FileSet { content_seed: 1, files: Vec::new() });
-    let sut = database_there("mariadb", base.path(), &files);
+    let base = folder_of_databases();
+    let sut = database_there("mariadb", base.path());
     let target = format!("mysql://plimsoll@{}", sut.addr());
     let hint = "(using password: NO) (1045)\nhint: set `MYSQL_PWD`";
     check_database_there(("MariaDB", &target), &sut, hint, |_, command| {

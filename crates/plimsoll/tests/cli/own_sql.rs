@@ -237,8 +237,8 @@ fn printed(command: &mut Command, statements: &str) -> String {
 
 #[test]
 fn own_statements_run_on_postgresql() {
-    let (base, files) = (folder_of_databases(), model::FileSet { content_seed: 1, files: Vec::new() });
-    let sut = database_there("postgresql", base.path(), &files);
+    let base = folder_of_databases();
+    let sut = database_there("postgresql", base.path());
     let address = sut.addr();
     let client = |statements: &str| {
         let mut psql = Command::new("psql");
@@ -272,8 +272,8 @@ fn own_statements_run_on_postgresql() {
 
 #[test]
 fn own_statements_run_on_mariadb() {
-    let (base, files) = (folder_of_databases(), model::FileSet { content_seed: 1, files: Vec::new() });
-    let sut = database_there("mariadb", base.path(), &files);
+    let base = folder_of_databases();
+    let sut = database_there("mariadb", base.path());
     let address = sut.addr();
     let client = |statements: &str| {
         let mut mariadb = Command::new("mariadb");

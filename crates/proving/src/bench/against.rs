@@ -5,13 +5,17 @@ use std::path::PathBuf;
 
 use anyhow::{Context, Result, ensure};
 
+use super::figures::{Bar, Compared};
 use crate::build::Commit;
 
-/// The most CPU time per request of this build, as a multiple of the other's.
+/// The most CPU time per operation of this build, as a multiple of the other's.
 const RATIO_MAX: f64 = 1.03;
 
 /// Number of rounds unless `--rounds` says otherwise: the median of nine survives four that something else disturbed.
 pub(super) const ROUNDS: usize = 9;
+
+/// The name of the other build among those who take turns.
+pub(super) const BEFORE: &str = "before";
 
 /// A build from before a change, the value of `--against`.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -49,31 +53,6 @@ impl OtherBuild {
     }
 }
 
-/// The CPU time of a case in both builds, in CPU seconds per million requests.
-#[derive(Debug)]
-pub(super) struct BuildComparison {
-    /// Name of the case.
-    pub case: &'static str,
-    /// One for each round, in which both builds took a turn.
-    pub rounds: Vec<BuildRound>,
-}
-
-/// The CPU times of one round.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct BuildRound {
-    /// Of the other build.
-    pub before: f64,
-    /// Of this one.
-    pub now: f64,
-}
-
-impl BuildComparison {
-    /// Returns the median of the rounds' ratios, this build's CPU time ÷ the other's; `None` without rounds.
-    fn ratio(&self) -> Option<f64> {
-        stats::median(&self.rounds.iter().map(|round| round.now / round.before).collect::<Vec<_>>())
-    }
-}
-
 /// Parses the path of another build, the value of an option.
 ///
 /// # Errors
@@ -84,21 +63,26 @@ pub(super) fn binary(option: &str, path: &str) -> Result<PathBuf> {
     Ok(absolute)
 }
 
+/// The CPU time of a case in both builds.
+#[derive(Debug)]
+pub(super) struct BuildComparison {
+    /// The case, and what is compared.
+    pub title: String,
+    /// This build and the other, in CPU seconds per million operations; `None` if no round succeeded with both.
+    pub figures: Option<Compared>,
+}
+
 /// Returns the comparison as a Markdown table.
-pub(super) fn table(cases: &[BuildComparison]) -> String {
+pub(super) fn table(rows: &[BuildComparison]) -> String {
     let mut text = format!(
         "| case | before, CPU s per million | now | ratio, median of rounds | at most {RATIO_MAX} |\n|---|--:|--:|--:|---|\n"
     );
-    for case in cases {
-        let cost =
-            |of: fn(&BuildRound) -> f64| stats::median(&case.rounds.iter().map(of).collect::<Vec<_>>());
-        let figures = (cost(|round| round.before), cost(|round| round.now), case.ratio());
-        let (Some(before), Some(now), Some(ratio)) = figures else {
-            let _ = writeln!(text, "| {} | | | | no round succeeded |", case.case);
-            continue;
-        };
-        let word = if ratio <= RATIO_MAX { "met" } else { "missed" };
-        let _ = writeln!(text, "| {} | {before:.2} | {now:.2} | {ratio:.3} | {word} |", case.case);
+    for BuildComparison { title, figures } in rows {
+        let cells = figures.as_ref().map(|Compared { ours: now, theirs: before, ratio }| {
+            format!("{before} | {now} | {ratio:.3} | {}", Bar::AtMost(RATIO_MAX).judge(*ratio))
+        });
+        let cells = cells.unwrap_or_else(|| " | | | no round succeeded".to_owned());
+        let _ = writeln!(text, "| {title} | {cells} |");
     }
     text
 }
@@ -107,9 +91,10 @@ pub(super) fn table(cases: &[BuildComparison]) -> String {
 ///
 /// # Errors
 /// The cases in which it is, and those without a round.
-pub(super) fn require_no_slowdown(cases: &[BuildComparison]) -> Result<()> {
-    let is_slow = |case: &&BuildComparison| case.ratio().is_none_or(|ratio| RATIO_MAX < ratio);
-    let slow: Vec<&str> = cases.iter().filter(is_slow).map(|case| case.case).collect();
+pub(super) fn require_no_slowdown(rows: &[BuildComparison]) -> Result<()> {
+    let is_slow =
+        |row: &&BuildComparison| row.figures.as_ref().is_none_or(|figures| RATIO_MAX < figures.ratio);
+    let slow: Vec<&str> = rows.iter().filter(is_slow).map(|row| row.title.as_str()).collect();
     ensure!(slow.is_empty(), "slower than the other build, or not measured: {}", slow.join(", "));
     Ok(())
 }
@@ -117,10 +102,13 @@ pub(super) fn require_no_slowdown(cases: &[BuildComparison]) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::bench::figures::{Column, compare};
 
-    fn comparison(case: &'static str, rounds: &[(f64, f64)]) -> BuildComparison {
-        let rounds = rounds.iter().map(|(before, now)| BuildRound { before: *before, now: *now }).collect();
-        BuildComparison { case, rounds }
+    fn comparison(title: &str, rounds: &[(f64, f64)]) -> BuildComparison {
+        let before: Vec<Option<f64>> = rounds.iter().map(|(before, _)| Some(*before)).collect();
+        let now: Vec<Option<f64>> = rounds.iter().map(|(_, now)| Some(*now)).collect();
+        let figures = compare(&Column::new("", 2, |value| *value), &now, &before);
+        BuildComparison { title: title.to_owned(), figures }
     }
 
     /// By hand: ratios 1.02, 1.50 and 0.90 have the median 1.02; 1.10 alone is above the bar.
@@ -128,9 +116,10 @@ mod tests {
     fn the_median_of_the_rounds_decides() {
         let even = comparison("mix", &[(10.0, 10.2), (10.0, 15.0), (10.0, 9.0)]);
         let slow = comparison("510", &[(10.0, 11.0)]);
-        let text = table(&[even, slow]);
+        let text = table(&[even, slow, comparison("tls", &[])]);
         assert!(text.contains("| mix | 10.00 | 10.20 | 1.020 | met |"), "{text}");
-        assert!(text.contains("| 510 | 10.00 | 11.00 | 1.100 | missed |"), "{text}");
+        assert!(text.contains("| 510 | 10.00 | 11.00 | 1.100 | **missed** |"), "{text}");
+        assert!(text.contains("| tls |  | | | no round succeeded |"), "{text}");
     }
 
     #[test]

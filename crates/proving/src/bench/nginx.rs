@@ -1,20 +1,17 @@
 //! nginx as the server: one worker on its CPU, counting requests.
 
-use std::net::{Ipv4Addr, SocketAddr, TcpListener};
+use std::net::{Ipv4Addr, SocketAddr};
 use std::path::Path;
 use std::process::Stdio;
 use std::time::Duration;
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result};
 use http_lite::{ResponseReader, fetch_blocking};
 use http1::RequestMethod;
 
-use super::process::{BackgroundProcess, pinned};
+use super::process::{BackgroundProcess, free_ports, pinned};
 use super::site::{CERTIFICATE, KEY, Site};
-use super::{SERVER_CPU, cases};
-
-/// Maximum number of readiness checks, a hundredth of a second apart.
-const LOOKS_MAX: u32 = 500;
+use super::{OPEN_FILES_MIN, SERVER_CPU};
 
 /// Limits of a status page: bytes, and time even for a busy server.
 const STATUS_BYTES_MAX: usize = 4096;
@@ -47,7 +44,7 @@ impl Nginx {
 
     /// Starts it in the same way, with `location` blocks beside the files.
     pub(super) fn start_with(site: &Site, benchmark: &str, listen: Listen, locations: &str) -> Result<Nginx> {
-        let (port, status_port) = free_ports()?;
+        let [port, status_port] = free_ports()?;
         let server = format!("{} {locations}", listen_text(site, listen, port));
         let text = config(site, &site.path(benchmark), &server, status_port);
         let path = site.path("nginx.conf");
@@ -55,20 +52,9 @@ impl Nginx {
         let program = if Path::new("/usr/sbin/nginx").exists() { "/usr/sbin/nginx" } else { "nginx" };
         let mut command = pinned(SERVER_CPU, Path::new(program));
         command.arg("-p").arg(site.folder()).arg("-c").arg(&path).stdin(Stdio::null());
-        let mut nginx = Nginx { port, listen, status_port, process: BackgroundProcess::start(&mut command)? };
-        nginx.wait()?;
-        Ok(nginx)
-    }
-
-    fn wait(&mut self) -> Result<()> {
-        for _ in 0..LOOKS_MAX {
-            self.process.check()?;
-            if self.requests().is_ok() {
-                return Ok(());
-            }
-            std::thread::sleep(Duration::from_millis(10));
-        }
-        self.requests().map(drop).context("nginx does not answer")
+        let mut process = BackgroundProcess::start(&mut command)?;
+        process.wait_until(|| status_requests(status_port).is_ok())?;
+        Ok(Nginx { port, listen, status_port, process })
     }
 
     /// Returns its URL.
@@ -84,7 +70,7 @@ impl Nginx {
 
     /// Returns the number of requests received, including this query.
     pub(super) fn requests(&self) -> Result<u64> {
-        requests((Ipv4Addr::LOCALHOST, self.status_port).into(), "/status")
+        status_requests(self.status_port)
     }
 
     /// Returns the number of requests received during `work`, and its result.
@@ -111,13 +97,8 @@ fn counted(page: &str) -> Option<u64> {
     lines.nth(1)?.split_whitespace().last()?.parse().ok()
 }
 
-/// Returns two free ports.
-fn free_ports() -> Result<(u16, u16)> {
-    let listen = || TcpListener::bind((Ipv4Addr::LOCALHOST, 0));
-    let (one, other) = (listen()?, listen()?);
-    let ports = (one.local_addr()?.port(), other.local_addr()?.port());
-    ensure!(ports.0 != ports.1, "two listeners on one port");
-    Ok(ports)
+fn status_requests(port: u16) -> Result<u64> {
+    requests((Ipv4Addr::LOCALHOST, port).into(), "/status")
 }
 
 fn listen_text(site: &Site, listen: Listen, port: u16) -> String {
@@ -168,7 +149,7 @@ http {{
     server {{ listen 127.0.0.1:{status_port}; location = /status {{ stub_status; }} }}
 }}
 ",
-        open_files = cases::OPEN_FILES_MIN,
+        open_files = OPEN_FILES_MIN,
         files = files.display(),
     )
 }

@@ -2,16 +2,20 @@
 
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader};
+use std::net::{Ipv4Addr, TcpListener};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result, anyhow, bail, ensure};
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process, waitid};
 use serde_json::Value;
 
 use super::SERVER_CPU;
 use crate::shell::line;
+
+/// Maximum number of readiness checks, a hundredth of a second apart.
+const LOOKS_MAX: u32 = 500;
 
 /// The costs and output of a finished process.
 #[derive(Debug)]
@@ -91,12 +95,35 @@ impl BackgroundProcess {
         Ok(BackgroundProcess(child))
     }
 
+    /// Waits until it is ready, for five seconds at most.
+    pub(super) fn wait_until(&mut self, is_ready: impl Fn() -> bool) -> Result<()> {
+        for _ in 0..LOOKS_MAX {
+            self.check()?;
+            if is_ready() {
+                return Ok(());
+            }
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        bail!("the server does not answer")
+    }
+
     /// Fails if the process has ended.
     pub(crate) fn check(&mut self) -> Result<()> {
         let ended = self.0.try_wait()?;
         ensure!(ended.is_none(), "the server ended: {ended:?}");
         Ok(())
     }
+}
+
+/// Returns different free ports of the loopback interface.
+pub(super) fn free_ports<const N: usize>() -> Result<[u16; N]> {
+    // All are held until the last one is known.
+    let listeners = [(); N].map(|()| TcpListener::bind((Ipv4Addr::LOCALHOST, 0)));
+    let mut ports = [0; N];
+    for (port, listener) in ports.iter_mut().zip(&listeners) {
+        *port = listener.as_ref().map_err(|error| anyhow!("no free port: {error}"))?.local_addr()?.port();
+    }
+    Ok(ports)
 }
 
 /// Starts a built-in server of a build of Plimsoll, on the server's CPU; returns it with the address that it listens on.

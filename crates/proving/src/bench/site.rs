@@ -6,9 +6,15 @@ use std::process::{Command, Stdio};
 use anyhow::Result;
 use tempfile::TempDir;
 
-use super::cases::FEW;
+use super::load_tools::PlimsollRun;
 use super::scripts;
 use crate::shell::{output, root, run};
+
+/// Users or clients where there are few, and connections where each has one.
+pub(super) const FEW: u32 = 100;
+
+/// The same where there are many.
+pub(super) const MANY: u32 = 10_000;
 
 /// Name of the server's certificate.
 pub(super) const CERTIFICATE: &str = "certificate.pem";
@@ -59,6 +65,13 @@ impl Site {
         command.args(["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-noenc"]);
         command.args(["-days", "30", "-subj", "/CN=localhost", "-keyout", KEY, "-out", CERTIFICATE]);
         output(command.current_dir(self.folder()).stdin(Stdio::null())).map(drop)
+    }
+
+    /// Returns a run of Plimsoll in the folder, whose memory is read after a second.
+    pub(super) fn run<'a>(&'a self, arguments: &'a str, target: &'a str) -> PlimsollRun<'a> {
+        let program = &self.plimsoll;
+        let folder = self.folder();
+        PlimsollRun { program, folder, environment: &[], arguments, target, look_after: 1.0 }
     }
 
     /// Returns the path of a file in the folder.

@@ -72,11 +72,11 @@ fn objection(
 ) -> Option<String> {
     let computed = match context.evaluate(expression) {
         Ok(value) => value,
-        Err(error) => return Some(error),
+        Err(error) => return Some(error.to_string()),
     };
     let pairs = match paired(own, computed) {
         Ok(pairs) => pairs,
-        Err(error) => return Some(error),
+        Err(error) => return Some(error.to_string()),
     };
     let wrong = pairs.into_iter().find(|(own, other)| !holds(*own, comparator, *other))?;
     // At most the highest possible value.
@@ -113,7 +113,7 @@ fn contradiction(context: &Context, comparison: &Statement) -> Option<String> {
     let pairs = sides().and_then(|(left, right): (Value, Value)| paired(left, right));
     let pairs = match pairs {
         Ok(pairs) => pairs,
-        Err(error) => return Some(error),
+        Err(error) => return Some(error.to_string()),
     };
     let (left, right) =
         pairs.into_iter().find(|(left, right)| !holds(*left, comparison.comparator, *right))?;

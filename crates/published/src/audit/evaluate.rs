@@ -15,6 +15,20 @@ pub(super) enum Value {
     Many(Vec<Option<ValueRange>>),
 }
 
+/// A reason why an expression has no value; its text is a clause.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub(super) enum EvaluationError {
+    #[error("`{0}` is not a number")]
+    NotANumber(String),
+    #[error("`{column}` does not exist")]
+    NoFigure { column: String },
+    /// A side of a comparison of words.
+    #[error("expected a figure or a text")]
+    NoWords,
+    #[error("a list of {left} and one of {right} cannot be paired")]
+    Lengths { left: usize, right: usize },
+}
+
 /// The context of an expression: the row that names without a table refer to.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Context<'a> {
@@ -23,11 +37,11 @@ pub(super) struct Context<'a> {
 }
 
 impl Context<'_> {
-    /// Computes an expression; the error is a clause.
-    pub(super) fn evaluate(&self, expression: &Expression) -> Result<Value, String> {
+    /// Computes an expression.
+    pub(super) fn evaluate(&self, expression: &Expression) -> Result<Value, EvaluationError> {
         match expression {
             Expression::Number(number) => Ok(Value::One(Some(ValueRange::of(number)))),
-            Expression::Text(text) => Err(format!("`{text}` is not a number")),
+            Expression::Text(text) => Err(EvaluationError::NotANumber(text.clone())),
             Expression::Figure(reference) => self.figure(reference),
             Expression::Call(function, arguments) => self.call(*function, arguments),
             Expression::Binary(operator, left, right) => {
@@ -36,11 +50,11 @@ impl Context<'_> {
         }
     }
 
-    fn figure(&self, reference: &Reference) -> Result<Value, String> {
+    fn figure(&self, reference: &Reference) -> Result<Value, EvaluationError> {
         let number = |cell: &PublishedCell| match &cell.value {
             PublishedValue::Absent => Ok(None),
             PublishedValue::Number(number) => Ok(Some(ValueRange::of(number))),
-            other => Err(format!("`{}` is not a number", other.text())),
+            other => Err(EvaluationError::NotANumber(other.text().to_owned())),
         };
         match self.cells(reference)? {
             Cells::One(cell) => Ok(Value::One(number(cell)?)),
@@ -49,8 +63,8 @@ impl Context<'_> {
     }
 
     /// Returns the cells that a reference means.
-    pub(super) fn cells(&self, reference: &Reference) -> Result<Cells<'_>, String> {
-        let nowhere = || format!("`{}` does not exist", reference.column);
+    pub(super) fn cells(&self, reference: &Reference) -> Result<Cells<'_>, EvaluationError> {
+        let nowhere = || EvaluationError::NoFigure { column: reference.column.clone() };
         let named = |name: &String| self.report.tables.iter().find(|table| table.id == *name);
         let (table, row) = match (&reference.table, self.own) {
             (Some(name), _) => {
@@ -72,7 +86,7 @@ impl Context<'_> {
         }
     }
 
-    fn call(&self, function: Function, arguments: &[Expression]) -> Result<Value, String> {
+    fn call(&self, function: Function, arguments: &[Expression]) -> Result<Value, EvaluationError> {
         if function == Function::Count {
             return self.count(arguments);
         }
@@ -88,7 +102,7 @@ impl Context<'_> {
     }
 
     /// Counts the given cells, words included.
-    fn count(&self, arguments: &[Expression]) -> Result<Value, String> {
+    fn count(&self, arguments: &[Expression]) -> Result<Value, EvaluationError> {
         let mut n = 0;
         for argument in arguments {
             n += match argument {
@@ -140,7 +154,7 @@ fn apply(function: Function, numbers: &[ValueRange]) -> Option<ValueRange> {
     }
 }
 
-fn binary(operator: Operator, left: Value, right: Value) -> Result<Value, String> {
+fn binary(operator: Operator, left: Value, right: Value) -> Result<Value, EvaluationError> {
     let one = |(left, right): Pair| {
         let (left, right) = (left?, right?);
         match operator {
@@ -165,7 +179,7 @@ type Pair = (Option<ValueRange>, Option<ValueRange>);
 /// # Errors
 ///
 /// The lists are not of the same length.
-pub(super) fn paired(left: Value, right: Value) -> Result<Vec<Pair>, String> {
+pub(super) fn paired(left: Value, right: Value) -> Result<Vec<Pair>, EvaluationError> {
     match (left, right) {
         (Value::One(left), Value::One(right)) => Ok(vec![(left, right)]),
         (Value::One(left), Value::Many(right)) => Ok(right.into_iter().map(|right| (left, right)).collect()),
@@ -174,7 +188,7 @@ pub(super) fn paired(left: Value, right: Value) -> Result<Vec<Pair>, String> {
             Ok(left.into_iter().zip(right).collect())
         }
         (Value::Many(left), Value::Many(right)) => {
-            Err(format!("a list of {} and one of {} cannot be paired", left.len(), right.len()))
+            Err(EvaluationError::Lengths { left: left.len(), right: right.len() })
         }
     }
 }

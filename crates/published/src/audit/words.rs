@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 
 use crate::{CalendarDate, Comparator, Expression, PublishedValue, Reference, Statement};
 
-use super::evaluate::{Cells, Context};
+use super::evaluate::{Cells, Context, EvaluationError};
 
 /// One side of a comparison, or one cell of it.
 #[derive(Debug, Clone)]
@@ -39,7 +39,7 @@ fn is_word(context: &Context, reference: &Reference) -> bool {
 pub(super) fn contradiction(context: &Context, statement: &Statement) -> Option<String> {
     let (left, right) = match (words(context, &statement.left), words(context, &statement.right)) {
         (Ok(left), Ok(right)) => (left, right),
-        (Err(clause), _) | (_, Err(clause)) => return Some(clause),
+        (Err(error), _) | (_, Err(error)) => return Some(error.to_string()),
     };
     let n = left.len().max(right.len());
     let at = |side: &[Word], place: usize| -> Option<usize> {
@@ -57,16 +57,19 @@ pub(super) fn contradiction(context: &Context, statement: &Statement) -> Option<
 }
 
 /// Returns the words of a side, one for each cell.
-fn words<'a>(context: &'a Context, side: &'a Expression) -> Result<Vec<Word<'a>>, String> {
+fn words<'a>(context: &'a Context, side: &'a Expression) -> Result<Vec<Word<'a>>, EvaluationError> {
     match side {
         Expression::Text(text) => Ok(vec![Word::Text(text)]),
         Expression::Number(number) => Ok(vec![Word::Digits(number.digits())]),
         Expression::Figure(reference) => of_reference(context, reference),
-        _ => Err("expected a figure or a text".to_owned()),
+        _ => Err(EvaluationError::NoWords),
     }
 }
 
-fn of_reference<'a>(context: &'a Context, reference: &'a Reference) -> Result<Vec<Word<'a>>, String> {
+fn of_reference<'a>(
+    context: &'a Context,
+    reference: &'a Reference,
+) -> Result<Vec<Word<'a>>, EvaluationError> {
     let named = |name: &String| context.report.tables.iter().find(|table| table.id == *name);
     if let Some(table) = reference.table.as_ref().and_then(named)
         && table.column_or_given(&reference.column).is_none()

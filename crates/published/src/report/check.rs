@@ -9,11 +9,11 @@ use super::{CalendarDate, PublishedCell, PublishedColumn, PublishedTable, Publis
 
 /// The base units of a product, each with its power; none for a plain number.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-struct Powers(Vec<(String, i32)>);
+pub(super) struct Powers(Vec<(String, i32)>);
 
 /// The kind of value of an expression.
 #[derive(Debug, Clone, PartialEq)]
-enum ValueKind {
+pub(super) enum ValueKind {
     /// A kind that no given figure determines.
     Unknown,
     /// The literal 0, which fits every unit.
@@ -37,6 +37,43 @@ struct ComputedValue {
     values: Values,
 }
 
+/// A reason why an expression cannot be computed or compared; its text is a clause.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub(super) enum ExpressionCheckError {
+    #[error("`{column}` is not a number")]
+    NotANumber { column: String },
+    #[error("figures of `{column}` have different units: {one} and {other}")]
+    MixedUnits { column: String, one: ValueKind, other: ValueKind },
+    #[error("`{function}` takes one number")]
+    NotOneNumber { function: &'static str },
+    #[error("`{function}` takes a plain number, found one in {found}")]
+    NotPlain { function: &'static str, found: Powers },
+    #[error("`sqrt` of {0}, which is below zero")]
+    RootOfNegative(f64),
+    #[error("a number in {0} has no square root")]
+    RootOfUnit(Powers),
+    #[error("expected numbers, found {0}")]
+    NotNumbers(ValueKind),
+    #[error("{left} and {right} cannot be added")]
+    Sum { left: ValueKind, right: ValueKind },
+    #[error("division by zero")]
+    DivisionByZero,
+    #[error("a list of {left} and one of {right} cannot be paired")]
+    Lengths { left: usize, right: usize },
+    #[error("a text cannot contain a date")]
+    DateInText,
+    #[error("expected a text after `in`, found {0}")]
+    NotInText(ValueKind),
+    #[error("texts can be compared by `=` and `in` only")]
+    OrderOfTexts,
+    #[error("expected a date, found `{0}`")]
+    NotADate(String),
+    #[error("a date cannot be compared with a text")]
+    DateWithText,
+    #[error("{left} cannot be compared with {right}")]
+    Comparison { left: ValueKind, right: ValueKind },
+}
+
 /// The tables that an expression can refer to, and its own row.
 #[derive(Clone, Copy)]
 pub(super) struct Scope<'a> {
@@ -46,8 +83,8 @@ pub(super) struct Scope<'a> {
 }
 
 impl Scope<'_> {
-    /// Checks a comparison; the error is a clause.
-    pub(super) fn check_statement(self, statement: &Statement) -> Result<(), String> {
+    /// Checks a comparison.
+    pub(super) fn check_statement(self, statement: &Statement) -> Result<(), ExpressionCheckError> {
         let (left, right) = (self.evaluate(&statement.left)?, self.evaluate(&statement.right)?);
         let literal = [&statement.left, &statement.right].into_iter().find_map(|side| match side {
             Expression::Text(text) => Some(text.as_str()),
@@ -57,23 +94,23 @@ impl Scope<'_> {
         paired(&left.values, &right.values, |_, _| Ok(None)).map(|_| ())
     }
 
-    /// Checks what a figure equals or is within; the error is a clause.
+    /// Checks what a figure equals or is within.
     pub(super) fn check_definition(
         self,
         column: &PublishedColumn,
         cell: &PublishedCell,
         expression: &Expression,
-    ) -> Result<(), String> {
+    ) -> Result<(), ExpressionCheckError> {
         let own = match &cell.value {
             PublishedValue::Number(number) => ValueKind::Number(Powers::of(&number.dimension)),
             PublishedValue::Absent => ValueKind::Unknown,
-            _ => return Err(format!("`{}` is not a number", column.id)),
+            _ => return Err(ExpressionCheckError::NotANumber { column: column.id.clone() }),
         };
         let computed = self.evaluate(expression)?;
         comparable(&own, Comparator::Equal, &computed.kind, None)
     }
 
-    fn evaluate(self, expression: &Expression) -> Result<ComputedValue, String> {
+    fn evaluate(self, expression: &Expression) -> Result<ComputedValue, ExpressionCheckError> {
         match expression {
             Expression::Number(number) => {
                 let is_zero = number.value == 0.0 && number.dimension == Dimension::Plain;
@@ -101,7 +138,7 @@ impl Scope<'_> {
         }
     }
 
-    fn figure(self, reference: &Reference) -> Result<ComputedValue, String> {
+    fn figure(self, reference: &Reference) -> Result<ComputedValue, ExpressionCheckError> {
         let unknown = || Ok(ComputedValue { kind: ValueKind::Unknown, values: Values::One(None) });
         let (table, row) = match (&reference.table, self.own) {
             (None, Some((table, row))) => (table, Some(row)),
@@ -127,7 +164,11 @@ impl Scope<'_> {
         of_cells(reference, &cells, is_one)
     }
 
-    fn call(self, function: Function, arguments: &[Expression]) -> Result<ComputedValue, String> {
+    fn call(
+        self,
+        function: Function,
+        arguments: &[Expression],
+    ) -> Result<ComputedValue, ExpressionCheckError> {
         let operands: Vec<ComputedValue> =
             arguments.iter().map(|argument| self.evaluate(argument)).collect::<Result<_, _>>()?;
         let mut kind = ValueKind::Zero;
@@ -144,13 +185,13 @@ impl Scope<'_> {
         let name = function.name();
         let is_of_one = matches!(function, Function::Sqrt | Function::Ceil | Function::Floor);
         if is_of_one && !matches!(operands.as_slice(), [ComputedValue { values: Values::One(_), .. }]) {
-            return Err(format!("`{name}` takes one number"));
+            return Err(ExpressionCheckError::NotOneNumber { function: name });
         }
         let first = numbers.first().copied();
         let (kind, value) = match function {
             Function::Sqrt => {
                 if let Some(number) = first.filter(|number| *number < 0.0) {
-                    return Err(format!("`sqrt` of {number}, which is below zero"));
+                    return Err(ExpressionCheckError::RootOfNegative(number));
                 }
                 (kind.root()?, first.map(f64::sqrt))
             }
@@ -158,7 +199,7 @@ impl Scope<'_> {
                 if let ValueKind::Number(powers) = &kind
                     && !powers.0.is_empty()
                 {
-                    return Err(format!("`{name}` takes a plain number, found one in {powers}"));
+                    return Err(ExpressionCheckError::NotPlain { function: name, found: powers.clone() });
                 }
                 (kind, first.map(if function == Function::Ceil { f64::ceil } else { f64::floor }))
             }
@@ -177,7 +218,11 @@ impl Scope<'_> {
 }
 
 /// Returns the kind and the values of the cells of a reference; they must be of one kind.
-fn of_cells(reference: &Reference, cells: &[&PublishedCell], is_one: bool) -> Result<ComputedValue, String> {
+fn of_cells(
+    reference: &Reference,
+    cells: &[&PublishedCell],
+    is_one: bool,
+) -> Result<ComputedValue, ExpressionCheckError> {
     let mut kind = ValueKind::Unknown;
     for cell in cells {
         let own = match &cell.value {
@@ -187,8 +232,8 @@ fn of_cells(reference: &Reference, cells: &[&PublishedCell], is_one: bool) -> Re
             PublishedValue::Text(_) => ValueKind::Words,
         };
         if kind != ValueKind::Unknown && kind != own {
-            let column = &reference.column;
-            return Err(format!("figures of `{column}` have different units: {kind} and {own}"));
+            let column = reference.column.clone();
+            return Err(ExpressionCheckError::MixedUnits { column, one: kind, other: own });
         }
         kind = own;
     }
@@ -201,10 +246,14 @@ fn of_cells(reference: &Reference, cells: &[&PublishedCell], is_one: bool) -> Re
 }
 
 /// Returns the kind that an operator gives for two kinds.
-fn combined(operator: Operator, left: &ValueKind, right: &ValueKind) -> Result<ValueKind, String> {
+fn combined(
+    operator: Operator,
+    left: &ValueKind,
+    right: &ValueKind,
+) -> Result<ValueKind, ExpressionCheckError> {
     for side in [left, right] {
         if matches!(side, ValueKind::Words | ValueKind::Date) {
-            return Err(format!("expected numbers, found {side}"));
+            return Err(ExpressionCheckError::NotNumbers(side.clone()));
         }
     }
     let plain = Powers::default();
@@ -220,7 +269,7 @@ fn combined(operator: Operator, left: &ValueKind, right: &ValueKind) -> Result<V
         (_, ValueKind::Zero | ValueKind::Unknown, other)
         | (_, other, ValueKind::Zero | ValueKind::Unknown) => Ok(other.clone()),
         (_, one, other) if one == other => Ok(one.clone()),
-        _ => Err(format!("{left} and {right} cannot be added")),
+        _ => Err(ExpressionCheckError::Sum { left: left.clone(), right: right.clone() }),
     }
 }
 
@@ -230,27 +279,27 @@ fn comparable(
     comparator: Comparator,
     right: &ValueKind,
     literal: Option<&str>,
-) -> Result<(), String> {
+) -> Result<(), ExpressionCheckError> {
     if comparator == Comparator::In {
         return match (left, right) {
-            (ValueKind::Date, _) => Err("a text cannot contain a date".to_owned()),
+            (ValueKind::Date, _) => Err(ExpressionCheckError::DateInText),
             (_, ValueKind::Words | ValueKind::Unknown) => Ok(()),
-            (_, other) => Err(format!("expected a text after `in`, found {other}")),
+            (_, other) => Err(ExpressionCheckError::NotInText(other.clone())),
         };
     }
     match (left, right) {
         (ValueKind::Unknown, _) | (_, ValueKind::Unknown) => Ok(()),
         (ValueKind::Words, ValueKind::Words) if comparator != Comparator::Equal => {
-            Err("texts can be compared by `=` and `in` only".to_owned())
+            Err(ExpressionCheckError::OrderOfTexts)
         }
         (ValueKind::Words, ValueKind::Date) | (ValueKind::Date, ValueKind::Words) => match literal {
             Some(text) if CalendarDate::parse(text).is_some() => Ok(()),
-            Some(text) => Err(format!("expected a date, found `{text}`")),
-            None => Err("a date cannot be compared with a text".to_owned()),
+            Some(text) => Err(ExpressionCheckError::NotADate(text.to_owned())),
+            None => Err(ExpressionCheckError::DateWithText),
         },
         (ValueKind::Zero, ValueKind::Number(_)) | (ValueKind::Number(_), ValueKind::Zero) => Ok(()),
         (one, other) if one == other => Ok(()),
-        _ => Err(format!("{left} cannot be compared with {right}")),
+        _ => Err(ExpressionCheckError::Comparison { left: left.clone(), right: right.clone() }),
     }
 }
 
@@ -258,8 +307,8 @@ fn comparable(
 fn paired(
     left: &Values,
     right: &Values,
-    of: impl Fn(Option<f64>, Option<f64>) -> Result<Option<f64>, String>,
-) -> Result<Values, String> {
+    of: impl Fn(Option<f64>, Option<f64>) -> Result<Option<f64>, ExpressionCheckError>,
+) -> Result<Values, ExpressionCheckError> {
     let many: Vec<Option<f64>> = match (left, right) {
         (Values::One(left), Values::One(right)) => return Ok(Values::One(of(*left, *right)?)),
         (Values::One(left), Values::Many(right)) => {
@@ -272,15 +321,19 @@ fn paired(
             left.iter().zip(right).map(|(left, right)| of(*left, *right)).collect::<Result<_, _>>()?
         }
         (Values::Many(left), Values::Many(right)) => {
-            return Err(format!("a list of {} and one of {} cannot be paired", left.len(), right.len()));
+            return Err(ExpressionCheckError::Lengths { left: left.len(), right: right.len() });
         }
     };
     Ok(Values::Many(many))
 }
 
-fn computed(operator: Operator, left: Option<f64>, right: Option<f64>) -> Result<Option<f64>, String> {
+fn computed(
+    operator: Operator,
+    left: Option<f64>,
+    right: Option<f64>,
+) -> Result<Option<f64>, ExpressionCheckError> {
     if operator == Operator::Over && right == Some(0.0) {
-        return Err("division by zero".to_owned());
+        return Err(ExpressionCheckError::DivisionByZero);
     }
     let (Some(left), Some(right)) = (left, right) else { return Ok(None) };
     Ok(Some(match operator {
@@ -323,10 +376,10 @@ impl Powers {
 
 impl ValueKind {
     /// Returns the kind of the square root.
-    fn root(&self) -> Result<ValueKind, String> {
+    fn root(&self) -> Result<ValueKind, ExpressionCheckError> {
         match self {
             ValueKind::Number(powers) if powers.0.iter().any(|(_, power)| power % 2 != 0) => {
-                Err(format!("a number in {powers} has no square root"))
+                Err(ExpressionCheckError::RootOfUnit(powers.clone()))
             }
             ValueKind::Number(powers) => {
                 let halves = powers.0.iter().map(|(unit, power)| (unit.clone(), power / 2));

@@ -19,6 +19,17 @@ pub struct PrintedNumber {
     pub dimension: Dimension,
 }
 
+/// A text that is not a printed number.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum PrintedNumberError {
+    /// It does not begin with a number.
+    #[error("expected a number, found `{0}`")]
+    Number(String),
+    /// Its number, or the column without one, has an unknown unit.
+    #[error("expected a unit, found `{0}`")]
+    Unit(String),
+}
+
 impl PrintedNumber {
     /// Reads a number with or without a unit; `unit` is that of numbers without.
     ///
@@ -27,8 +38,8 @@ impl PrintedNumber {
     ///
     /// # Errors
     ///
-    /// A clause that says what was expected and found.
-    pub fn parse(text: &str, unit: &str, is_exact: bool) -> Result<PrintedNumber, String> {
+    /// The text is not a number, or its unit is unknown.
+    pub fn parse(text: &str, unit: &str, is_exact: bool) -> Result<PrintedNumber, PrintedNumberError> {
         let text = text.trim();
         let (rounded, rest) = match text.strip_prefix('~') {
             Some(rest) => (true, rest.trim_start()),
@@ -42,9 +53,9 @@ impl PrintedNumber {
         let (digits, own_unit) = rest.split_at(digits_length(rest));
         let own_unit = own_unit.trim();
         let read = if is_hexadecimal { hexadecimal_number(digits) } else { plain_number(digits) };
-        let (value, decimals) = read.ok_or_else(|| format!("expected a number, found `{text}`"))?;
+        let (value, decimals) = read.ok_or_else(|| PrintedNumberError::Number(text.to_owned()))?;
         let name = if own_unit.is_empty() { unit } else { own_unit };
-        let unit = PrintedUnit::parse(name).ok_or_else(|| format!("expected a unit, found `{name}`"))?;
+        let unit = PrintedUnit::parse(name).ok_or_else(|| PrintedNumberError::Unit(name.to_owned()))?;
         let is_exact = (is_exact || is_hexadecimal) && decimals == 0 && !rounded;
         let half = if is_exact { 0.0 } else { 0.5 * 0.1f64.powi(decimals) };
         Ok(PrintedNumber {
@@ -159,7 +170,7 @@ mod tests {
 
     #[test]
     fn texts_that_are_not_numbers_are_refused() {
-        let error = |text| PrintedNumber::parse(text, "s", false).unwrap_err();
+        let error = |text| PrintedNumber::parse(text, "s", false).unwrap_err().to_string();
         assert_eq!(error("12 secs"), "expected a unit, found `secs`");
         for text in
             ["", "x", "-", "--5", "- 5", "0x", "0xg", "1,23", "1234,567", "1.2.3", ",5", "1.2,345", "s", "."]

@@ -7,7 +7,7 @@ use languages::spec::{ValueSpec, choice, id, line, text, whole_u32};
 use languages::{Diagnostics, nearest};
 use serde_json::Value;
 
-use super::check::Scope;
+use super::check::{ExpressionCheckError, Scope};
 use super::expression::{Expression, Reference, Statement};
 use super::part::{ReadPart, read_record, read_table};
 use super::{
@@ -180,9 +180,9 @@ fn check_references(part: &Part, table_index: &TableIndex) {
                 part.table.reject("id", error);
             } else if !is_partial
                 && !table_index.lacks(expression)
-                && let Err(clause) = check_definition(read, index, column, expression, table_index)
+                && let Err(error) = check_definition(read, index, column, expression, table_index)
             {
-                part.table.reject("id", ValueError::new(format!("`{}`: {clause}", column.id)));
+                part.table.reject("id", ValueError::new(format!("`{}`: {error}", column.id)));
             }
         }
     }
@@ -195,7 +195,7 @@ fn check_definition(
     column: &PublishedColumn,
     expression: &Expression,
     table_index: &TableIndex,
-) -> Result<(), String> {
+) -> Result<(), ExpressionCheckError> {
     match index {
         Some(index) => read.rows.iter().enumerate().try_for_each(|(row, cells)| {
             table_index.scope(Some((read, row))).check_definition(column, &cells[index], expression)
@@ -350,7 +350,7 @@ fn read_statement(written: &str, table_index: &TableIndex) -> Result<Statement, 
     }
     if !sides.into_iter().any(|side| table_index.lacks(side)) {
         let checked = table_index.scope(None).check_statement(&statement);
-        checked.map_err(|clause| ValueError::new(format!("`{written}`: {clause}")))?;
+        checked.map_err(|error| ValueError::new(format!("`{written}`: {error}")))?;
     }
     Ok(statement)
 }

@@ -7,6 +7,7 @@ use languages::spec::{ValueSpec, choice, flag, id, line, text};
 use languages::{nearest, parse_rates};
 
 use super::expression::Expression;
+use super::number::PrintedNumberError;
 use super::unit::PrintedUnit;
 use super::{
     CalendarDate, PrintedNumber, PublishedCell, PublishedColumn, PublishedQuantity, PublishedTable,
@@ -15,6 +16,21 @@ use super::{
 
 /// Texts that mark a missing number.
 const ABSENT: [&str; 4] = ["", "-", "NA", "n/a"];
+
+/// A reason why a text is not a value of its column.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+enum CellError {
+    #[error("expected a date, found `{0}`")]
+    Date(String),
+    #[error(transparent)]
+    Number(#[from] PrintedNumberError),
+    #[error(
+        "`{written}` is not a value of `{}`, which takes units such as {}",
+        .quantity.name(),
+        .quantity.unit_hint()
+    )]
+    Quantity { written: String, quantity: PublishedQuantity },
+}
 
 /// The most levels that a report can announce for one column.
 const LEVELS_MAX: usize = 10_000;
@@ -179,7 +195,7 @@ fn read_figure(mut table: TomlTable) -> Option<(PublishedColumn, PublishedCell)>
 /// Reads the printed value of a figure, as far as the figure could be read; `None` if it is reported.
 fn read_value(table: &TomlTable, read: Option<&ReadColumn>, written: &str) -> Option<PublishedValue> {
     let value = read.map_or(Ok(PublishedValue::Absent), |read| read_cell(read, written));
-    value.map_err(|error| table.reject("value", ValueError::new(error))).ok()
+    value.map_err(|error| table.reject("value", ValueError::new(error.to_string()))).ok()
 }
 
 /// Reads the columns of a table, and whether one is missing.
@@ -352,8 +368,8 @@ fn read_rows(table: &TomlTable, columns: &[ReadColumn], written: &str) -> (Vec<V
     (rows, is_partial)
 }
 
-/// Reads a printed value by the quantity of its column; the error is a clause.
-fn read_cell(read: &ReadColumn, written: &str) -> Result<PublishedValue, String> {
+/// Reads a printed value by the quantity of its column.
+fn read_cell(read: &ReadColumn, written: &str) -> Result<PublishedValue, CellError> {
     let (column, written) = (&read.column, written.trim());
     let Some(unit) = &read.unit else { return Ok(PublishedValue::Absent) };
     if ABSENT.contains(&written) {
@@ -364,12 +380,12 @@ fn read_cell(read: &ReadColumn, written: &str) -> Result<PublishedValue, String>
     }
     if column.quantity.is_date() {
         let date = CalendarDate::parse(written);
-        return date.map(PublishedValue::Date).ok_or_else(|| format!("expected a date, found `{written}`"));
+        return date.map(PublishedValue::Date).ok_or_else(|| CellError::Date(written.to_owned()));
     }
     let number = PrintedNumber::parse(written, unit, column.quantity.is_exact() && column.per.is_none())?;
     if !column.quantity.allows(&number.dimension, column.per.is_some()) {
-        let (name, hint) = (column.quantity.name(), column.quantity.unit_hint());
-        return Err(format!("`{written}` is not a value of `{name}`, which takes units such as {hint}"));
+        let written = written.to_owned();
+        return Err(CellError::Quantity { written, quantity: column.quantity });
     }
     Ok(PublishedValue::Number(number))
 }

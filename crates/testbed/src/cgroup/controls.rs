@@ -1,12 +1,20 @@
 //! Settings that enforce a group's limits.
 
-use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::{fs, io};
 
 use observe::cgroup::{CgroupVersion, Controller};
 use observe::{format_cpu_list, kernel_file};
 
 use super::{Quota, ResourceLimits};
+
+/// A file of a group that could not be written.
+#[derive(Debug, thiserror::Error)]
+#[error("{}: {source}", path.display())]
+pub(super) struct ControlFileError {
+    path: PathBuf,
+    source: io::Error,
+}
 
 /// A file of a group and its new content.
 type Setting = (&'static str, String);
@@ -20,7 +28,7 @@ pub(super) fn apply(
     controller: Controller,
     directory: &Path,
     limits: &ResourceLimits,
-) -> Result<(), String> {
+) -> Result<(), ControlFileError> {
     if version == CgroupVersion::V1 && controller == Controller::Blkio {
         count_all_disks(directory);
     }
@@ -36,15 +44,15 @@ pub(super) fn change(
     controller: Controller,
     directory: &Path,
     [before, next]: [&ResourceLimits; 2],
-) -> Result<(), String> {
+) -> Result<(), ControlFileError> {
     write(directory, &lifted(version, controller, before))?;
     write(directory, &settings(version, controller, directory, next))
 }
 
-fn write(directory: &Path, settings: &[Setting]) -> Result<(), String> {
+fn write(directory: &Path, settings: &[Setting]) -> Result<(), ControlFileError> {
     settings.iter().try_for_each(|(file, text)| {
         let path = directory.join(file);
-        fs::write(&path, text).map_err(|error| format!("{}: {error}", path.display()))
+        fs::write(&path, text).map_err(|source| ControlFileError { path, source })
     })
 }
 
@@ -216,7 +224,7 @@ mod tests {
                 assert_eq!(fs::read_to_string(directory.join(file)).unwrap(), *text, "{version:?} {file}");
             }
         }
-        let error = apply(V2, Cpu, Path::new("/nowhere"), &limits()).unwrap_err();
+        let error = apply(V2, Cpu, Path::new("/nowhere"), &limits()).unwrap_err().to_string();
         assert!(error.starts_with("/nowhere/cpu.max: "), "{error}");
     }
 

@@ -65,7 +65,7 @@ impl HierarchyNode {
         for controller in &node.files.controllers {
             let applied = controls::apply(version, *controller, &node.files.directory, limits);
             if let Err(why) = applied {
-                node.unheld.push((*controller, why));
+                node.unheld.push((*controller, why.to_string()));
             }
         }
         node.probe()?;

@@ -107,7 +107,7 @@ impl ControlGroup {
         for ControllerFiles { version, controllers, directory } in self.nodes.iter().map(|node| &node.files) {
             for controller in controllers {
                 controls::change(*version, *controller, directory, [&self.limits, limits])
-                    .map_err(ControlGroupError)?;
+                    .map_err(|why| ControlGroupError(why.to_string()))?;
             }
         }
         self.limits = limits.clone();

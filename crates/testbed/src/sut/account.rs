@@ -75,6 +75,15 @@ fn asked(start: &StartRecipe) -> Option<&str> {
     start.account.as_deref().filter(|_| geteuid().is_root())
 }
 
+/// Returns whether a server, or a companion, gives up root's rights: in favor of the service account, or because
+/// it is started under another.
+pub(super) fn takes_other_rights(recipe: &Recipe, choice: &Choice) -> bool {
+    recipe.start.account.is_some()
+        || ["service_user", "service_gid"].iter().any(|account| {
+            recipe.names(account) || choice.companions.iter().any(|(_, companion)| companion.names(account))
+        })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,14 +1,14 @@
-//! Selection of profile, variant and gateway from a recipe.
+//! Selection of profile and variant from a recipe.
 
 use std::collections::BTreeMap;
 
-use languages::Named;
-use model::{Family, Gateway, GatewayKind};
+use model::Family;
 
 use super::SutError;
+use super::web::WebChoice;
 use crate::recipe::{
-    BENCHMARK_PROFILE, CompanionRecipe, GatewayRecipe, ProfileRecipe, Recipe, StatusRecipe, WebVariant,
-    find_companion, placeholder::placeholders,
+    BENCHMARK_PROFILE, CompanionRecipe, ProfileRecipe, Recipe, StatusRecipe, WebVariant, find_companion,
+    placeholder::placeholders,
 };
 
 /// A selection from a recipe.
@@ -18,7 +18,7 @@ pub(super) struct Choice {
     pub profile: String,
     /// The template of the configuration; `None` if the server has none.
     pub config_text: Option<String>,
-    /// Settings that the disclosure shows, including those of the gateway.
+    /// Settings that the disclosure shows, including those of a gateway.
     pub settings: BTreeMap<String, String>,
     /// The status page of the server.
     pub status: Option<StatusRecipe>,
@@ -26,10 +26,10 @@ pub(super) struct Choice {
     pub variant: Option<String>,
     /// The template of `{variant}`.
     pub variant_text: String,
-    /// The gateway, and its number of workers.
-    pub gateway: Option<(Gateway, GatewayRecipe)>,
     /// Programs beside the server, by name.
     pub companions: Vec<(String, CompanionRecipe)>,
+    /// The part that only web servers have.
+    pub web: WebChoice,
 }
 
 impl Choice {
@@ -41,48 +41,35 @@ impl Choice {
         recipe: &Recipe,
         profile: Option<&str>,
         variant: Option<&str>,
-        gateway: Option<Gateway>,
     ) -> Result<Choice, SutError> {
         let profile = profile.unwrap_or(BENCHMARK_PROFILE);
         let is_web = recipe.is_of(Family::Web);
         let variant = variant.or(is_web.then_some(WebVariant::Http1.name()));
         let other = find_profile(recipe, profile)?;
-        let gateway = match gateway {
-            Some(asked) => Some((asked, find_gateway(recipe, asked.kind)?)),
-            None => None,
-        };
-        let mut settings = other.map_or(&recipe.settings, |other| &other.settings).clone();
-        settings.extend(gateway.iter().flat_map(|(_, recipe)| recipe.settings.clone()));
-        let names = recipe.beside.iter().chain(gateway.iter().flat_map(|(_, recipe)| &recipe.companions));
-        let companions =
-            names.filter_map(|name| Some((name.clone(), find_companion(recipe, name)?))).collect();
+        let names = recipe.beside.iter();
+        let companions = names.filter_map(|name| Some((name.clone(), find_companion(recipe, name)?)));
         let config_text =
             recipe.config.as_ref().map(|config| other.map_or(&config.text, |other| &other.text));
         Ok(Choice {
             profile: profile.to_owned(),
             config_text: config_text.cloned(),
-            settings,
+            settings: other.map_or(&recipe.settings, |other| &other.settings).clone(),
             status: other.map_or(&recipe.status, |other| &other.status).clone(),
             variant: variant.map(str::to_owned),
             variant_text: find_variant(recipe, other, variant)?,
-            gateway,
-            companions,
+            companions: companions.collect(),
+            web: WebChoice::default(),
         })
     }
 }
 
 impl Choice {
-    /// Returns the variant of a web server.
-    pub(super) fn web(&self) -> WebVariant {
-        self.variant.as_deref().and_then(WebVariant::named).unwrap_or_default()
-    }
-
     /// Returns whether the server is given a certificate: a web server over TLS, and any whose selected texts name it.
     pub(super) fn has_certificate(&self, recipe: &Recipe) -> bool {
         let arguments = recipe.start.arguments.iter().chain(recipe.files.values());
         let texts = arguments.chain(&self.config_text).chain([&self.variant_text]);
-        let is_of_tls = |name: &str| name == "tls_certificate" || name == "tls_key";
-        self.web().is_tls() || texts.flat_map(|text| placeholders(text)).any(is_of_tls)
+        let is_of_certificate = |name: &str| name == "tls_certificate" || name == "tls_key";
+        self.is_encrypted_web() || texts.flat_map(|text| placeholders(text)).any(is_of_certificate)
     }
 }
 
@@ -110,19 +97,14 @@ fn find_variant(
     }
 }
 
-fn find_gateway(recipe: &Recipe, kind: GatewayKind) -> Result<GatewayRecipe, SutError> {
-    recipe.gateways.get(&kind).cloned().ok_or_else(|| {
-        let known = recipe.gateways.keys().map(GatewayKind::to_string).collect();
-        lacks(recipe, "gateway", kind.name(), known)
-    })
-}
-
-fn lacks(recipe: &Recipe, what: &'static str, asked: &str, known: Vec<String>) -> SutError {
+pub(super) fn lacks(recipe: &Recipe, what: &'static str, asked: &str, known: Vec<String>) -> SutError {
     SutError::Lacks { title: recipe.title.clone(), what, asked: asked.to_owned(), known }
 }
 
 #[cfg(test)]
 mod tests {
+    use model::{Gateway, GatewayKind};
+
     use super::*;
 
     fn refused(
@@ -133,7 +115,8 @@ mod tests {
     ) -> String {
         let recipe = Recipe::load(recipe).unwrap();
         let gateway = gateway.map(|kind| Gateway { kind, workers: 1 });
-        Choice::make(&recipe, profile, variant, gateway).unwrap_err().to_string()
+        let choice = Choice::make(&recipe, profile, variant);
+        choice.and_then(|choice| choice.with_web(&recipe, gateway)).unwrap_err().to_string()
     }
 
     #[test]
@@ -154,13 +137,14 @@ mod tests {
     fn a_profile_replaces_the_settings_and_a_gateway_extends_them() {
         let recipe = Recipe::load("nginx").unwrap();
         let gateway = Gateway { kind: GatewayKind::Proxy, workers: 3 };
-        let choice = Choice::make(&recipe, Some("default"), None, Some(gateway)).unwrap();
+        let choice = Choice::make(&recipe, Some("default"), None).unwrap();
+        let choice = choice.with_web(&recipe, Some(gateway)).unwrap();
         assert!(choice.variant_text.contains("default_server"), "{}", choice.variant_text);
         assert!(choice.config_text.unwrap().contains("worker_connections 768"));
         assert!(choice.settings["access log"].starts_with("on"));
         assert!(choice.settings["gateway"].contains("{gateway_workers}"));
         assert_eq!(choice.companions[0].0, "plimsoll-pages");
-        let usual = Choice::make(&recipe, None, Some("tls"), None).unwrap();
+        let usual = Choice::make(&recipe, None, Some("tls")).unwrap();
         assert!(usual.variant_text.contains("reuseport") && usual.companions.is_empty());
     }
 }

@@ -36,11 +36,6 @@ impl DataDirectory {
         Ok(DataDirectory { path, golden: None, vacant: None, _folder: folder })
     }
 
-    /// Returns its path.
-    pub(super) fn path(&self) -> &Path {
-        &self.path
-    }
-
     /// Returns the copy that the data are restored from; `None` if they never are.
     pub(super) fn golden(&self) -> Option<&GoldenCopy> {
         self.golden.as_ref()

@@ -1,20 +1,19 @@
 //! The disclosure about the system under test.
 
 use std::collections::BTreeSet;
+use std::fmt;
 
 use model::{Fact, FactSection, FactState, Family, RUN_VALUES};
 use observe::cgroup::Controller;
 use observe::kernel_file::read;
 use observe::{available_cpus, format_cpu_list, package_of};
-use units::Bytes;
 
 use super::choice::Choice;
 use super::line_diff::changed_lines;
 use super::managed_process::ManagedProcess;
-use super::prepare::parts;
-use super::reverse_proxy::ReverseProxy;
 use super::running::RunningSut;
 use super::values::Values;
+use super::web::facts as web;
 use crate::cgroup::memory_text;
 use crate::recipe::{Recipe, Reset};
 
@@ -22,18 +21,15 @@ use crate::recipe::{Recipe, Reset};
 const DEFAULT_PROFILE: &str = "default";
 
 /// Sources of facts.
-const RECIPE: &str = "recipe";
+pub(super) const RECIPE: &str = "recipe";
 const PROGRAM: &str = "the program itself";
-const SET: &str = "set by this run";
+pub(super) const SET: &str = "set by this run";
 
 /// Returns the sections about the server: its process, its companions, and their configuration.
 pub(super) fn sections(sut: &RunningSut) -> Vec<FactSection> {
     let server = &sut.server;
-    let address = if sut.recipe.is_of(Family::Web) {
-        format!("{}://{}/", sut.choice.web().scheme(), sut.server_addr())
-    } else {
-        sut.server_addr().to_string()
-    };
+    let is_web = sut.recipe.is_of(Family::Web);
+    let address = if is_web { web::address(sut) } else { sut.server_addr().to_string() };
     let user = match &server.launch.account {
         Some((account, _)) => fact("user", &account.name, RECIPE),
         None => fact("user", &sut.values.user, "the user of this process"),
@@ -44,7 +40,7 @@ pub(super) fn sections(sut: &RunningSut) -> Vec<FactSection> {
         fact("command line", &server.launch.command_line(), RECIPE),
         user,
         fact("address", &address, SET),
-        variant(sut),
+        if is_web { web::transport(sut) } else { variant(sut) },
         fact("profile", &sut.choice.profile, SET),
         fact("processors", &cpus(sut), SET),
         fact("CPU quota", &quota(sut), SET),
@@ -55,17 +51,12 @@ pub(super) fn sections(sut: &RunningSut) -> Vec<FactSection> {
         sut.asked.memory.map(|bytes| limit(sut, "memory limit", &memory_text(bytes), Controller::Memory)),
     );
     facts.extend(
-        sut.memory_limit_proof.map(|proof| fact("memory limit in a warm-up", &proof.to_string(), SET)),
+        sut.web.memory_limit_proof.map(|proof| fact("memory limit in a warm-up", &proof.to_string(), SET)),
     );
     facts.extend(
         sut.asked.disk.as_ref().map(|disk| limit(sut, "disk limit", &disk.to_string(), Controller::Blkio)),
     );
-    if let Some(populated) = &sut.populated {
-        let size =
-            format!("{} files, {} bytes ({})", populated.files, populated.bytes, Bytes(populated.bytes));
-        facts.push(fact("file set", &size, SET));
-        facts.push(fact("file set in", &populated.directory.to_string_lossy(), SET));
-    }
+    facts.extend(web::file_set(sut));
     facts.extend(environment(server));
     let settings = sut.choice.settings.iter();
     facts.extend(settings.map(|(name, value)| fact(name, &sut.values.fill(value), RECIPE)));
@@ -75,8 +66,7 @@ pub(super) fn sections(sut: &RunningSut) -> Vec<FactSection> {
         section.facts.extend(change_of_profile(sut));
     }
     sections.extend(configuration_of_server);
-    sections.extend(sut.proxy.iter().flat_map(|proxy| accelerator(proxy, &sut.url())));
-    sections.extend(gateway(sut));
+    sections.extend(web::sections(sut));
     for (companion, _) in &sut.companions {
         sections.extend(configuration(companion, &format!("{} configuration", companion.title)));
     }
@@ -84,11 +74,7 @@ pub(super) fn sections(sut: &RunningSut) -> Vec<FactSection> {
     sections
 }
 
-/// Describes the variant: that of a web server by the transport of requests.
 fn variant(sut: &RunningSut) -> Fact {
-    if sut.recipe.is_of(Family::Web) {
-        return fact("transport", sut.choice.web().title(), SET);
-    }
     fact("variant", sut.choice.variant.as_deref().unwrap_or("none"), SET)
 }
 
@@ -98,81 +84,28 @@ fn run_values(sut: &RunningSut) -> FactSection {
     let values = Values { port: sut.server_addr().port(), ..sut.values.clone() };
     let mut facts: Vec<Fact> =
         values.of_this_start().iter().map(|(name, value)| fact(name, value, SET)).collect();
-    let proxy = sut.proxy.iter().map(|proxy| fact("accelerator_port", &proxy.values.port.to_string(), SET));
-    facts.extend(proxy);
+    facts.extend(web::run_values(sut));
     FactSection { title: RUN_VALUES.to_owned(), facts }
 }
 
-/// Returns the section about the gateway.
-fn gateway(sut: &RunningSut) -> Option<FactSection> {
-    let (asked, _) = sut.choice.gateway.as_ref()?;
-    let mut facts = vec![
-        fact("kind", asked.kind.name(), SET),
-        fact("workers asked for", &asked.workers.to_string(), SET),
-    ];
-    for (companion, _) in &sut.companions {
-        facts.push(fact("program", &companion.title, RECIPE));
-        facts.extend(software(companion));
-        facts.push(fact("command line", &companion.launch.command_line(), RECIPE));
-        facts.extend(environment(companion));
-    }
-    Some(FactSection { title: "Gateway".into(), facts })
-}
-
-/// Returns the sections about the accelerator; CPUs and limits apply to both together.
-fn accelerator(proxy: &ReverseProxy, url: &str) -> Vec<FactSection> {
-    let mut facts = vec![fact("accelerator", &proxy.recipe.title, RECIPE)];
-    facts.extend(software(&proxy.process));
-    facts.extend([
-        fact("command line", &proxy.process.launch.command_line(), RECIPE),
-        fact("address", url, SET),
-        fact("transport", proxy.variant().title(), SET),
-        fact("processors and limits", "those of the server: both share them", SET),
-        fact("between load points", "keeps running, with its cache", SET),
-    ]);
-    if let Some(origin) = proxy.values.origin {
-        let memory = format!("{} bytes ({})", origin.cache_bytes, Bytes(origin.cache_bytes));
-        let placement = match origin.address.ip() == proxy.address().ip() {
-            true => "in front of the server, at the same address",
-            false => "in front of the server, which has a secondary address",
-        };
-        facts.push(fact("placement", placement, SET));
-        facts.push(fact("server behind it", &format!("http://{}/", origin.address), SET));
-        facts.push(fact("memory for copies", &memory, SET));
-    }
-    facts.push(fact("before the first load point", &warmed(proxy), SET));
-    facts.extend(environment(&proxy.process));
-    let settings = proxy.choice.settings.iter();
-    facts.extend(settings.map(|(name, value)| fact(name, &proxy.values.fill(value), RECIPE)));
-    let section = FactSection { title: "Accelerator".into(), facts };
-    [Some(section), configuration(&proxy.process, "Accelerator configuration")]
-        .into_iter()
-        .flatten()
-        .collect()
-}
-
-fn warmed(proxy: &ReverseProxy) -> String {
-    match proxy.n_warmed {
-        0 => "no files requested".to_owned(),
-        n => format!("each of {n} files requested once"),
-    }
-}
-
 /// Describes a program: its version, its package, its loaded modules.
-fn software(process: &ManagedProcess) -> [Fact; 3] {
-    let known = |name: &str, found: Result<String, String>, source: &str| match found {
-        Ok(value) => fact(name, &value, source),
-        Err(why) => Fact { state: FactState::NotDisclosed, ..fact(name, &why, source) },
-    };
-    let version = process.version.clone().ok_or_else(|| "not reported".to_owned());
-    let package = package_of(&process.launch.program);
+pub(super) fn software(process: &ManagedProcess) -> [Fact; 3] {
+    let version = process.version.clone().ok_or("not reported");
     let maps = process.pid().and_then(|pid| read(format!("/proc/{pid}/maps")));
-    let loaded = maps.map(|maps| libraries(&maps)).ok_or_else(|| "its process cannot be read".to_owned());
+    let loaded = maps.map(|maps| libraries(&maps)).ok_or("its process cannot be read");
     [
         known("version", version, PROGRAM),
-        known("package", package, "dpkg status"),
+        known("package", package_of(&process.launch.program), "dpkg status"),
         known("modules and libraries", loaded, "/proc/PID/maps"),
     ]
+}
+
+/// Returns a fact, or that it is not known and why.
+fn known(name: &str, found: Result<String, impl fmt::Display>, source: &str) -> Fact {
+    match found {
+        Ok(value) => fact(name, &value, source),
+        Err(why) => Fact { state: FactState::NotDisclosed, ..fact(name, &why.to_string(), source) },
+    }
 }
 
 /// Lists the files with code mapped by a process, without their directories.
@@ -186,12 +119,14 @@ fn libraries(maps: &str) -> String {
     }
 }
 
-fn environment(process: &ManagedProcess) -> impl Iterator<Item = Fact> {
+/// Lists the environment variables that a program is given.
+pub(super) fn environment(process: &ManagedProcess) -> impl Iterator<Item = Fact> {
     let variables = process.launch.environment.iter();
     variables.map(|(name, value)| fact(&format!("environment variable {name}"), value, RECIPE))
 }
 
-fn configuration(process: &ManagedProcess, title: &str) -> Option<FactSection> {
+/// Returns the section of the configuration files of a program; `None` of one without any.
+pub(super) fn configuration(process: &ManagedProcess, title: &str) -> Option<FactSection> {
     let files = process.config.iter().chain(&process.files);
     let facts: Vec<Fact> = files.map(|(file, text)| fact(file, text, "as written for this run")).collect();
     (!facts.is_empty()).then(|| FactSection { title: title.to_owned(), facts })
@@ -205,17 +140,16 @@ fn change_of_profile(sut: &RunningSut) -> Option<Fact> {
         return None;
     }
     let (_, ours) = sut.server.config.as_ref()?;
-    let gateway = sut.choice.gateway.as_ref().map(|(asked, _)| *asked);
-    let usual =
-        Choice::make(&sut.recipe, Some(DEFAULT_PROFILE), sut.choice.variant.as_deref(), gateway).ok()?;
-    let mut values = sut.values.clone();
-    values.parts = parts(&usual, &values);
+    let usual = Choice::make(&sut.recipe, Some(DEFAULT_PROFILE), sut.choice.variant.as_deref()).ok()?;
+    let usual = usual.with_web(&sut.recipe, sut.choice.web.asked()).ok()?;
+    let values = sut.values.clone().with_parts_of(&usual);
     let changed = changed_lines(&values.fill(usual.config_text.as_ref()?), ours)?;
     let text = if changed.is_empty() { "nothing".to_owned() } else { changed.join("\n") };
     Some(fact("changed from the profile `default`", &text, "recipe, both profiles"))
 }
 
-fn fact(name: &str, value: &str, source: &str) -> Fact {
+/// Returns a fact with its source.
+pub(super) fn fact(name: &str, value: &str, source: &str) -> Fact {
     Fact::found(name, value).from(source)
 }
 

@@ -2,11 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
-use super::SutError;
-use super::launch::{check_installed, find_program, version_of};
-use model::{Family, GatewayKind};
+use model::Family;
 
-use crate::recipe::{BUILT_IN_ACCELERATORS, BUILT_IN_RECIPES, GatewayRecipe, Recipe, find_companion};
+use super::launch::{find_program, version_of};
+use super::web::listing as web;
+use crate::recipe::{BUILT_IN_RECIPES, Recipe};
 
 /// A server with a built-in recipe.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -26,7 +26,7 @@ pub struct SutListing {
     /// The names of its variants.
     pub variants: Vec<String>,
     /// The gateways.
-    pub gateways: Vec<GatewayListing>,
+    pub gateways: Vec<web::GatewayListing>,
 }
 
 /// An installed server.
@@ -36,15 +36,6 @@ pub struct Installed {
     pub program: PathBuf,
     /// The first line of its version output.
     pub version: Option<String>,
-}
-
-/// A gateway to programs that generate pages.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct GatewayListing {
-    /// Its kind.
-    pub kind: GatewayKind,
-    /// Missing programs besides the server itself; empty if it can be used.
-    pub missing: Vec<Missing>,
 }
 
 /// A program that is not installed.
@@ -75,16 +66,10 @@ fn recipes() -> impl Iterator<Item = Recipe> {
     BUILT_IN_RECIPES.iter().filter_map(|(name, _)| Recipe::load(name).ok())
 }
 
-/// Returns all accelerators with a built-in recipe, in the same way.
-pub fn accelerators(search_path: &[PathBuf], program: &Path) -> Vec<SutListing> {
-    let recipes = BUILT_IN_ACCELERATORS.iter().filter_map(|(name, _)| Recipe::load_accelerator(name).ok());
-    recipes.map(|recipe| listing(&recipe, search_path, program)).collect()
-}
-
-fn listing(recipe: &Recipe, search_path: &[PathBuf], program: &Path) -> SutListing {
+/// Returns the listing of a server.
+pub(super) fn listing(recipe: &Recipe, search_path: &[PathBuf], program: &Path) -> SutListing {
     let server = &recipe.program;
     let found = find_program(&recipe.title, server, program, search_path).ok();
-    let gateways = recipe.gateways.iter();
     SutListing {
         name: recipe.name.clone(),
         title: recipe.title.clone(),
@@ -93,35 +78,14 @@ fn listing(recipe: &Recipe, search_path: &[PathBuf], program: &Path) -> SutListi
         install: server.install.clone(),
         profiles: recipe.profile_names().map(str::to_owned).collect(),
         variants: recipe.variant_names().into_iter().map(str::to_owned).collect(),
-        gateways: gateways
-            .map(|(kind, gateway)| GatewayListing {
-                kind: *kind,
-                missing: missing(recipe, gateway, search_path, program),
-            })
-            .collect(),
+        gateways: web::gateways(recipe, search_path, program),
     }
-}
-
-fn missing(
-    recipe: &Recipe,
-    gateway: &GatewayRecipe,
-    search_path: &[PathBuf],
-    program: &Path,
-) -> Vec<Missing> {
-    let needs = gateway.needs.iter().map(check_installed);
-    let companions = gateway.companions.iter().filter_map(|name| find_companion(recipe, name));
-    let programs =
-        companions.map(|one| find_program(&one.title, &one.program, program, search_path).map(drop));
-    let errors = needs.chain(programs).filter_map(Result::err);
-    let names = errors.filter_map(|error| match error {
-        SutError::NotInstalled { title, install, .. } => Some(Missing { title, install }),
-        _ => None,
-    });
-    names.collect()
 }
 
 #[cfg(test)]
 mod tests {
+    use model::GatewayKind;
+
     use super::*;
 
     #[test]
@@ -144,18 +108,6 @@ mod tests {
             let of_family = all.iter().filter(|one| one.family == Some(family));
             let expected: Vec<_> = of_family.map(|one| (one.name.clone(), one.installed.is_some())).collect();
             assert_eq!(suts_of(family, &[], Path::new("/no/such/program")), expected, "{family}");
-        }
-    }
-
-    #[test]
-    fn every_accelerator_is_listed_with_its_install_command() {
-        let listed = accelerators(&[], Path::new("/no/such/program"));
-        assert_eq!(listed.len(), BUILT_IN_ACCELERATORS.len());
-        let ours = listed.iter().find(|one| one.name == "plimsoll").unwrap();
-        assert_eq!((ours.installed.as_ref(), ours.install.as_ref()), (None, None), "the program itself");
-        let others = listed.iter().filter(|one| one.name != "plimsoll");
-        for other in others {
-            assert!(other.install.as_ref().is_some_and(|line| line.starts_with("apt-get ")), "{other:?}");
         }
     }
 }

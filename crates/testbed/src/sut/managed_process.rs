@@ -14,7 +14,8 @@ use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process, kill_pro
 use units::{Clock, Nanos, RealClock};
 
 use super::launch::Launch;
-use super::{SutDied, SutError, ready};
+use super::ready::{self, NotReady};
+use super::{SutDied, SutError};
 use crate::cgroup::ControlGroup;
 use crate::owned_resources::OwnedResourceEntry;
 use crate::process;
@@ -183,16 +184,15 @@ impl ListenAddress {
         text.parse().map_or_else(|_| ListenAddress::Unix(text.into()), ListenAddress::Tcp)
     }
 
-    /// Connects; returns the problem on failure. A Unix socket is first opened to all users, because the
-    /// server may have dropped root's rights.
-    pub(super) fn attempt(&self) -> Result<(), String> {
+    /// Connects. A Unix socket is first opened to all users, because the server may have dropped root's rights.
+    pub(super) fn attempt(&self) -> Result<(), NotReady> {
         match self {
-            ListenAddress::Tcp(address) => ready::connect(*address).map(drop),
+            ListenAddress::Tcp(address) => Ok(ready::connect(*address).map(drop)?),
             ListenAddress::Unix(path) => {
                 let everybody = std::os::unix::fs::PermissionsExt::from_mode(0o777);
                 let opened = std::fs::set_permissions(path, everybody);
                 let connected = opened.and_then(|()| UnixStream::connect(path));
-                connected.map(drop).map_err(|error| format!("`{}`: {error}", path.display()))
+                connected.map(drop).map_err(|source| NotReady::Socket { path: path.clone(), source })
             }
         }
     }

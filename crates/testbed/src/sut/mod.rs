@@ -2,23 +2,25 @@
 //!
 //! - `choice`: selection from a recipe
 //! - `data_directory`: the data of a server; `golden`: copies of them that are kept between runs; `file_tree`: copying;
-//!   `step`: programs that make them; `warmth`: proof that they are in memory
+//!   `step`: programs that make them; `warmth`: proof that they are in memory; `server_data`: all of it
 //! - `values`, `account`, `buffer_sizes`: values of placeholders
 //! - `work_dir`: the private directory of a run, and cleanup after killed runs
 //! - `certificate`: the certificate of one run
+//! - `programs`, `ports`: the selection with programs that are found; ports that are free; `app_programs`: application servers that are
+//!   brought along; `processes`: processes with their files
 //! - `prepare`: files and programs for a request, ready to start
 //! - `launch`: a process on its CPUs, in its group
 //! - `managed_process`: a running program
-//! - `ready`: readiness checks
+//! - `ready`: readiness checks; `readiness`: those of a server since its last start
 //! - `meter`: CPU time; `resident`: memory
 //! - `facts`: disclosure; `line_diff`: differences from the default configuration
-//! - `reverse_proxy`: the accelerator in front of a server; `warm`: filling its cache
-//! - `memory_limit`: proof that a memory limit binds
+//! - `web`: the parts of web servers
 //! - `running`: all of it as one value
 //! - `listing`: installed servers
 //! - `rendered`: tests of what is given to the servers of all built-in recipes
 
 mod account;
+mod app_programs;
 mod buffer_sizes;
 mod certificate;
 mod choice;
@@ -30,59 +32,54 @@ mod launch;
 mod line_diff;
 mod listing;
 mod managed_process;
-mod memory_limit;
 mod meter;
+mod ports;
 mod prepare;
+mod processes;
+mod programs;
+mod readiness;
 mod ready;
 #[cfg(test)]
 mod rendered;
 mod resident;
-mod reverse_proxy;
 mod running;
+mod server_data;
 mod step;
 mod values;
-mod warm;
 mod warmth;
+pub(crate) mod web;
 mod work_dir;
 
 use std::io;
-use std::net::{Ipv4Addr, SocketAddr};
-use std::path::PathBuf;
+use std::net::Ipv4Addr;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use model::{Family, FileSet, Gateway, GatewayKind};
+use model::Family;
 use observe::StatusKind;
 use observe::private_folder::FolderError;
 
 use crate::cgroup::ResourceLimits;
-use crate::populate::{PopulateError, Populated};
-use crate::recipe::{
-    GatewayRecipe, ProgramRecipe, Ready, Recipe, Reset, StartRecipe, StatusRecipe, StopRecipe, WebVariant,
-};
-use values::Origin;
+use crate::populate::PopulateError;
+use crate::recipe::{ProgramRecipe, Ready, Recipe, Reset, StartRecipe, StatusRecipe, StopRecipe};
 
 pub use buffer_sizes::DataContents;
-pub use listing::{GatewayListing, Installed, Missing, SutListing, accelerators, suts, suts_of};
-pub use memory_limit::MemoryLimitProof;
-pub use prepare::SutLookUp;
+pub use listing::{Installed, Missing, SutListing, suts, suts_of};
+pub use programs::SutLookUp;
 pub use running::RunningSut;
 pub use warmth::WarmthProof;
 pub use work_dir::{WorkDir, clean_stale};
 
 /// A request to start a system under test, with its limits.
 #[derive(Debug)]
-pub struct SutRequest<'a> {
+pub struct SutRequest {
     /// The server.
     pub server: Server,
-    /// Parent directory for the run's own directory, which holds the file set and the server's files: a
+    /// Parent directory for the run's own directory, which holds the server's files: a
     /// folder that only this user can write to, see [`crate::make_private_folder`].
     pub work_dir: PathBuf,
     /// Parent directory for the data of servers that keep any, on disk: a private folder likewise. Golden copies stay there.
     pub data_dir: PathBuf,
-    /// The file set of the server; one of its files is requested to check readiness.
-    pub files: &'a FileSet,
-    /// The file set already on disk, which is kept afterwards; created in the run's own directory if `None`.
-    pub root: Option<Populated>,
     /// Its resource limits.
     pub limits: ResourceLimits,
     /// The port on 127.0.0.1; a free one if `None`.
@@ -94,28 +91,10 @@ pub struct SutRequest<'a> {
     /// The variant of whatever receives requests, such as `tls`; `None` for HTTP/1 of a web server, and for others as they
     /// are without one.
     pub variant: Option<String>,
-    /// The programs around a web server.
-    pub web: WebParts,
+    /// The parts of a web server.
+    pub web: web::WebParts,
     /// The path of Plimsoll itself, which some gateways run.
     pub program: PathBuf,
-}
-
-/// The programs around a web server; none by default.
-#[derive(Debug, Clone, Default)]
-pub struct WebParts {
-    /// The gateway to the programs that generate pages.
-    pub gateway: Option<Gateway>,
-    /// The accelerator in front of the server, within the same limits.
-    pub accelerator: Option<Acceleration>,
-}
-
-/// An accelerator with its memory.
-#[derive(Debug, Clone)]
-pub struct Acceleration {
-    /// Its recipe.
-    pub recipe: Box<Recipe>,
-    /// Maximum size of its cache, in bytes.
-    pub cache_bytes: u64,
 }
 
 /// A kind of server.
@@ -136,71 +115,60 @@ pub enum Server {
         /// Its arguments.
         args: Vec<String>,
     },
-    /// An accelerator alone, in front of a running server.
-    Accelerator {
-        /// Its recipe and memory.
-        accelerator: Acceleration,
-        /// Address of the origin server.
-        origin: SocketAddr,
-    },
 }
 
 impl Server {
-    /// Returns the origin server, if only an accelerator is to be started.
-    fn origin(&self) -> Option<Origin> {
+    /// Returns the recipe of the server.
+    fn recipe(&self) -> Recipe {
         match self {
-            Server::Accelerator { accelerator, origin } => {
-                Some(Origin { address: *origin, cache_bytes: accelerator.cache_bytes })
+            Server::Recipe(recipe) => Recipe::clone(recipe),
+            Server::BuiltIn { family, status, program, args } => {
+                let recipe = built_in_recipe(*family, *status, program, args.clone());
+                if *family == Family::Web { web::with_parts_of_built_in(recipe) } else { recipe }
             }
-            _ => None,
         }
     }
+}
 
-    /// Returns the recipe of the server.
-    fn into_recipe(self) -> Recipe {
-        match self {
-            Server::Recipe(recipe) => *recipe,
-            Server::Accelerator { accelerator, .. } => *accelerator.recipe,
-            Server::BuiltIn { family, status, program, args } => Recipe {
-                format: 2,
-                family: Some(family),
-                name: "built-in".into(),
-                title: format!("Plimsoll's built-in {family} server"),
-                ready: Ready::Announced,
-                ready_log: None,
-                ready_command: Vec::new(),
-                reset: Reset::None,
-                alone: false,
-                directories: Vec::new(),
-                ports: Vec::new(),
-                beside: Vec::new(),
-                needs_root: None,
-                data: None,
-                steps: Vec::new(),
-                program: ProgramRecipe {
-                    find: vec![program.to_string_lossy().into_owned()],
-                    install: None,
-                    version: vec!["--version".into()],
-                },
-                start: StartRecipe {
-                    program: None,
-                    arguments: args,
-                    environment: Default::default(),
-                    account: None,
-                    own_session: false,
-                },
-                stop: StopRecipe::default(),
-                config: None,
-                files: Default::default(),
-                settings: Default::default(),
-                status: status.map(StatusRecipe::of_built_in),
-                profiles: Default::default(),
-                // The author of the arguments decides what they need.
-                variants: WebVariant::ALL.map(|variant| (variant.name().to_owned(), String::new())).into(),
-                gateways: [(GatewayKind::Native, GatewayRecipe::default())].into(),
-                companions: Default::default(),
-            },
-        }
+/// Returns the recipe of Plimsoll itself in the role of a server.
+fn built_in_recipe(family: Family, status: Option<StatusKind>, program: &Path, args: Vec<String>) -> Recipe {
+    Recipe {
+        format: 2,
+        family: Some(family),
+        name: "built-in".into(),
+        title: format!("Plimsoll's built-in {family} server"),
+        ready: Ready::Announced,
+        ready_log: None,
+        ready_command: Vec::new(),
+        reset: Reset::None,
+        alone: false,
+        directories: Vec::new(),
+        ports: Vec::new(),
+        beside: Vec::new(),
+        needs_root: None,
+        data: None,
+        steps: Vec::new(),
+        program: ProgramRecipe {
+            find: vec![program.to_string_lossy().into_owned()],
+            install: None,
+            version: vec!["--version".into()],
+        },
+        start: StartRecipe {
+            program: None,
+            arguments: args,
+            environment: Default::default(),
+            account: None,
+            own_session: false,
+        },
+        stop: StopRecipe::default(),
+        config: None,
+        files: Default::default(),
+        settings: Default::default(),
+        status: status.map(StatusRecipe::of_built_in),
+        profiles: Default::default(),
+        variants: Default::default(),
+        gateways: Default::default(),
+        companions: Default::default(),
     }
 }
 

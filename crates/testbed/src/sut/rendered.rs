@@ -14,10 +14,11 @@ use super::buffer_sizes::BufferSizes;
 use super::choice::Choice;
 use super::line_diff::common_lengths;
 use super::managed_process::ManagedProcess;
-use super::prepare::{ProcessBuilder, config_file, parts};
-use super::values::{Origin, Parts, Values};
+use super::processes::ProcessBuilder;
+use super::values::{Values, config_file};
+use super::web::{Origin, WebValues};
 use super::work_dir::WorkDir;
-use crate::recipe::{BUILT_IN_ACCELERATORS, BUILT_IN_RECIPES, GatewayRecipe, ProgramRecipe, Recipe};
+use crate::recipe::{BUILT_IN_ACCELERATORS, BUILT_IN_RECIPES, Need, ProgramRecipe, Recipe};
 
 /// Stands for the directory of a run.
 const WORK_DIR: &str = "/work";
@@ -56,7 +57,8 @@ fn combinations(recipe: &Recipe, origin: Option<Origin>) -> String {
                 let shown = variant.unwrap_or("none");
                 text += &format!("profile {profile}, variant {shown}, gateway {kind}:");
                 let asked = gateway.map(|kind| Gateway { kind, workers: 3 });
-                let choice = Choice::make(recipe, Some(profile), *variant, asked).unwrap();
+                let choice =
+                    Choice::make(recipe, Some(profile), *variant).unwrap().with_web(recipe, asked).unwrap();
                 let lines = render(recipe, &choice, origin);
                 if first.is_empty() {
                     text += &format!("\n{}\n\n", lines.join("\n"));
@@ -83,9 +85,8 @@ fn combinations(recipe: &Recipe, origin: Option<Origin>) -> String {
 fn render(recipe: &Recipe, choice: &Choice, origin: Option<Origin>) -> Vec<String> {
     let base = tempfile::tempdir().unwrap();
     let work_dir = WorkDir::create(base.path()).unwrap();
-    let mut values = values(recipe, work_dir.path(), origin);
-    values.parts = parts(choice, &values);
-    let builder = ProcessBuilder { values: &values, work_dir: &work_dir, cpus: Vec::new() };
+    let values = values(recipe, work_dir.path(), origin).with_parts_of(choice);
+    let builder = ProcessBuilder { values: &values, work_dir: &work_dir, cpus: &[], search_path: &[] };
     builder.make_directories(recipe).unwrap();
     let program = || PathBuf::from("/program");
     let server = builder.server(recipe, choice, program(), None).unwrap();
@@ -102,7 +103,7 @@ fn render(recipe: &Recipe, choice: &Choice, origin: Option<Origin>) -> Vec<Strin
     for (name, template) in &choice.settings {
         text += &format!("setting {name}: {}\n", values.fill(template));
     }
-    text += &choice.gateway.iter().map(|(_, gateway)| needs_text(gateway)).collect::<String>();
+    text += &needs_text(choice.web.needs());
     for (name, companion) in &choice.companions {
         let (process, address) = builder.companion(name, companion, program()).unwrap();
         text += &format!("companion {name}, listens at {address:?}\n");
@@ -122,18 +123,16 @@ fn values(recipe: &Recipe, work_dir: &Path, origin: Option<Origin>) -> Values {
         program_dir: PathBuf::from("/bin"),
         password: "0123".to_owned(),
         ports: Default::default(),
-        root: PathBuf::from("/files"),
         config_file: config_file(recipe),
         user: "operator".to_owned(),
         workers: 2,
         open_files: 20_000,
         service: Account { name: "www-data".to_owned(), uid: 33, gid: 33 },
-        parts: Parts::default(),
-        gateway_workers: 3,
-        gateway_port: 9001,
+        variant: String::new(),
+        companion_port: 9001,
         plimsoll: PathBuf::from("/usr/bin/plimsoll"),
         sizes: BufferSizes::of(Some(874 << 20), 1 << 40),
-        origin,
+        web: WebValues { root: PathBuf::from("/files"), workers: 3, origin, ..WebValues::default() },
     }
 }
 
@@ -168,8 +167,8 @@ fn data_text(recipe: &Recipe, values: &Values) -> String {
     account.chain(data).chain(steps).chain(ready).collect()
 }
 
-fn needs_text(gateway: &GatewayRecipe) -> String {
-    let needs = gateway.needs.iter();
+fn needs_text(needs: &[Need]) -> String {
+    let needs = needs.iter();
     needs
         .map(|need| format!("needs {}: find {:?}, install {:?}\n", need.title, need.find, need.install))
         .collect()

@@ -2,10 +2,9 @@
 
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::Duration;
 
-use model::{AppProtocol, DatabaseProduct, FactSection, Family, FileSet, SutUse};
+use model::{AppProtocol, DatabaseProduct, FactSection, Family, SutUse};
 use observe::cgroup::{Controller, members};
 use observe::process::{family_of, read_from_disk};
 use observe::{MonitoredSut, PageUrl, StatusKind, StatusSource, memory_limit_of};
@@ -14,32 +13,27 @@ use units::{Clock, Nanos, RealClock};
 use super::buffer_sizes::DataContents;
 use super::certificate::Certificate;
 use super::choice::Choice;
-use super::data_directory::DataDirectory;
 use super::managed_process::{ListenAddress, ManagedProcess, PAUSE};
-use super::memory_limit::{MemoryLimitProof, prove};
 use super::meter::Meter;
 use super::prepare::Prepared;
+use super::readiness::Readiness;
+use super::ready::NotReady;
 use super::resident::resident_bytes;
-use super::reverse_proxy::ReverseProxy;
+use super::server_data::ServerData;
 use super::step::{STEP_MAX, StepProcess};
 use super::values::Values;
-use super::warm::fetch_all;
-use super::warmth::{WarmthProof, warm_until_proven};
+use super::warmth::WarmthProof;
+use super::web::{ReverseProxy, RunningWeb};
 use super::work_dir::WorkDir;
-use super::{SutDied, SutError, SutRequest, facts, ready};
+use super::{SutDied, SutError, SutRequest, facts};
 use crate::cgroup::{ControlGroup, ControlGroupError, ResourceLimits, memory_text};
-use crate::page_cache::evict;
-use crate::populate::Populated;
-use crate::recipe::{Ready, Recipe, Reset, WebVariant};
+use crate::recipe::{Recipe, Reset};
 
 /// Time limit for a restart.
 const RESTART_MAX: Duration = Duration::from_secs(30);
 
 /// Time limit for processes of a server to stop beginning and ending while their accounts are read.
 const SETTLE_MAX: Nanos = Nanos::from_secs(5);
-
-/// Request that checks whether pages are generated.
-const PAGE_PROBE: &str = "/dyn?size=1";
 
 /// A started server. Dropping it terminates all its processes, and removes its files and its group.
 #[derive(Debug)]
@@ -48,31 +42,19 @@ pub struct RunningSut {
     pub(super) choice: Choice,
     pub(super) values: Values,
     pub(super) asked: ResourceLimits,
-    pub(super) populated: Option<Populated>,
     pub(super) meter: Meter,
-    /// The result of the first warm-up under a memory limit.
-    pub(super) memory_limit_proof: Option<MemoryLimitProof>,
-    certificate: Option<Certificate>,
-    address: SocketAddr,
-    announcement: Option<Receiver<SocketAddr>>,
-    /// Path requested by readiness checks.
-    probe_path: String,
-    companions_ready: bool,
+    pub(super) certificate: Option<Certificate>,
+    readiness: Readiness,
     /// Programs that run after each start.
     started: Vec<StepProcess>,
-    /// Programs that read the data into memory.
-    warm: Vec<StepProcess>,
-    ready_command: Option<StepProcess>,
-    /// The length of the server's output before this start.
-    log_from: u64,
     /// Whether it was stopped until the next reset.
     is_resting: bool,
     // Fields are dropped in this order: the group after its processes, the files last.
-    pub(super) proxy: Option<ReverseProxy>,
+    pub(super) web: RunningWeb,
     pub(super) server: ManagedProcess,
     pub(super) companions: Vec<(ManagedProcess, ListenAddress)>,
     pub(super) group: Result<ControlGroup, ControlGroupError>,
-    data: Option<DataDirectory>,
+    data: Option<ServerData>,
     work_dir: WorkDir,
 }
 
@@ -98,43 +80,32 @@ impl RunningSut {
     /// # Errors
     /// As for [`RunningSut::start`].
     pub fn start_with(request: SutRequest, contents: Option<&DataContents>) -> Result<RunningSut, SutError> {
-        let (asked, files) = (request.limits.clone(), request.files);
-        let prepared = Prepared::make(request, contents)?;
+        let prepared = Prepared::make(&request, contents)?;
         let Prepared {
             recipe,
             choice,
             values,
             certificate,
-            populated,
+            web,
             server,
-            data,
-            started,
-            warm,
-            ready_command,
             companions,
-            proxy,
+            started,
+            ready_command,
+            data,
             work_dir,
         } = prepared;
-        let group = ControlGroup::create(&asked);
+        let group = ControlGroup::create(&request.limits);
         let mut sut = RunningSut {
             meter: Meter::new(group.as_ref().ok()),
-            memory_limit_proof: None,
-            address: SocketAddr::from((values.address, values.port)),
-            announcement: None,
-            probe_path: if choice.gateway.is_some() { PAGE_PROBE.to_owned() } else { smallest_file(files) },
-            companions_ready: false,
+            readiness: Readiness::new(SocketAddr::from((values.address, values.port)), ready_command),
             started,
-            warm,
-            ready_command,
-            log_from: 0,
             is_resting: false,
             recipe,
             choice,
             values,
-            asked,
-            populated,
+            asked: request.limits,
             certificate,
-            proxy,
+            web,
             server,
             companions,
             group,
@@ -148,10 +119,9 @@ impl RunningSut {
     /// Starts the companions, then the server, then the accelerator unless it is running.
     fn start_processes(&mut self) -> Result<(), SutError> {
         let group = self.group.as_ref().ok();
-        self.companions_ready = false;
-        self.log_from = ready::length(&self.server.launch.output_log);
+        self.readiness.begin(&self.server.launch.output_log);
         let companions = self.companions.iter_mut().map(|(process, _)| process);
-        let proxy = self.proxy.as_mut().map(|proxy| &mut proxy.process);
+        let proxy = self.web.proxy.as_mut().map(|proxy| &mut proxy.process);
         let mut leaders = Vec::new();
         for process in companions.chain([&mut self.server]).chain(proxy) {
             if process.pid().is_none() {
@@ -160,7 +130,7 @@ impl RunningSut {
             leaders.extend(process.pid());
             self.work_dir.note_leaders(&leaders);
         }
-        self.announcement = self.server.output().map(ready::listen);
+        self.readiness.listen(self.server.output());
         self.meter.follow(leaders);
         Ok(())
     }
@@ -188,90 +158,47 @@ impl RunningSut {
                     return self.started.iter_mut().try_for_each(|step| step.run(None, STEP_MAX).map(drop));
                 }
                 Err(_) if stop.load(Ordering::Relaxed) => return Ok(()),
-                Err(last) if limit <= clock.now() => return Err(self.not_ready(timeout, last)),
+                Err(last) if limit <= clock.now() => return Err(self.not_ready(timeout, &last)),
                 Err(_) => std::thread::sleep(PAUSE),
             }
         }
     }
 
-    fn attempt(&mut self) -> Result<(), String> {
-        if !self.companions_ready {
-            for (companion, listens) in &self.companions {
-                listens.attempt().map_err(|why| format!("{}: {why}", companion.title))?;
-            }
-            self.companions_ready = true;
-        }
-        match (self.recipe.ready, &self.announcement) {
-            (Ready::HttpGet, _) => self.probe(self.address, self.choice.web()),
-            (Ready::Log, _) => {
-                let text = self.recipe.ready_log.as_deref().unwrap_or_default();
-                ready::logged(&self.server.launch.output_log, self.log_from, text)
-            }
-            (Ready::Command, _) => match &mut self.ready_command {
-                Some(command) => {
-                    command.run(None, ready::ATTEMPT_MAX).map(drop).map_err(|error| error.to_string())
-                }
-                None => Ok(()),
-            },
-            (Ready::Connect, _) | (Ready::Announced, None) => ready::connect(self.address).map(drop),
-            (Ready::Announced, Some(receiver)) => match receiver.recv_timeout(PAUSE) {
-                Ok(address) => {
-                    self.address = address;
-                    self.announcement = None;
-                    Ok(())
-                }
-                Err(RecvTimeoutError::Timeout) => Err("it did not announce an address".into()),
-                Err(RecvTimeoutError::Disconnected) => {
-                    Err("it closed its output without announcing an address".into())
-                }
-            },
-        }?;
-        match &self.proxy {
-            Some(proxy) => self
-                .probe(proxy.address(), proxy.variant())
-                .map_err(|why| format!("{}: {why}", proxy.recipe.title)),
-            None => Ok(()),
-        }
+    fn attempt(&mut self) -> Result<(), NotReady> {
+        self.readiness.attempt_companions(&self.companions)?;
+        let certificate = self.certificate.as_ref();
+        let probe = |address| self.web.probe(address, self.choice.web_variant(), certificate);
+        self.readiness.attempt_server(&self.recipe, &self.server.launch.output_log, probe)?;
+        let Some(proxy) = &self.web.proxy else { return Ok(()) };
+        let probed = self.web.probe(proxy.address(), proxy.variant(), certificate);
+        probed.map_err(|error| NotReady::from(error).of(&proxy.recipe.title))
     }
 
-    /// Requests the file that shows whether a server is ready.
-    fn probe(&self, address: SocketAddr, variant: WebVariant) -> Result<(), String> {
-        let certificate = self.certificate.as_ref().filter(|_| variant.is_tls());
-        match certificate {
-            Some(certificate) if variant == WebVariant::Http2 => {
-                ready::agree_http2(address, certificate)?;
-            }
-            _ => {}
+    fn not_ready(&self, waited: Duration, last: &NotReady) -> SutError {
+        SutError::NotReady {
+            title: self.recipe.title.clone(),
+            address: self.readiness.address.to_string(),
+            waited,
+            last: last.to_string(),
+            log: self.managed_processes().map(ManagedProcess::log_end).collect(),
         }
-        ready::get(address, &self.probe_path, certificate)
-    }
-
-    fn not_ready(&self, waited: Duration, last: String) -> SutError {
-        let title = self.recipe.title.clone();
-        let log = self.managed_processes().map(ManagedProcess::log_end).collect();
-        SutError::NotReady { title, address: self.address.to_string(), waited, last, log }
     }
 
     fn managed_processes(&self) -> impl Iterator<Item = &ManagedProcess> {
         let companions = self.companions.iter().map(|(process, _)| process);
-        let proxy = self.proxy.iter().map(|proxy| &proxy.process);
+        let proxy = self.web.proxy.iter().map(|proxy| &proxy.process);
         std::iter::once(&self.server).chain(companions).chain(proxy)
     }
 
     /// Returns its address, that of the accelerator if there is one; for a server that announces its address
     /// only after [`RunningSut::wait_ready`].
     pub fn addr(&self) -> SocketAddr {
-        self.proxy.as_ref().map_or(self.address, ReverseProxy::address)
+        self.web.proxy.as_ref().map_or(self.readiness.address, ReverseProxy::address)
     }
 
     /// Returns the address of the server itself, which differs behind an accelerator.
     pub(super) fn server_addr(&self) -> SocketAddr {
-        self.address
-    }
-
-    /// Returns its variant, as web benchmarks ask for it.
-    pub(super) fn web_variant(&self) -> WebVariant {
-        self.proxy.as_ref().map_or(self.choice.web(), ReverseProxy::variant)
+        self.readiness.address
     }
 
     /// Returns the password of the user `plimsoll`, for servers whose recipe makes that user.
@@ -299,37 +226,6 @@ impl RunningSut {
         self.recipe.app_protocol()
     }
 
-    /// Returns the address as a URL.
-    pub fn url(&self) -> String {
-        format!("{}://{}/", self.web_variant().scheme(), self.addr())
-    }
-
-    /// Requests every file once, so that an accelerator has it in its cache when load begins; works for a
-    /// server alone, too. The requests resemble those of the load: over HTTP/1.0, they send no host.
-    ///
-    /// # Errors
-    /// The first file that is not served.
-    pub fn warm(&mut self, files: &FileSet, is_http10: bool) -> Result<(), SutError> {
-        self.warm_unless(files, is_http10, &AtomicBool::new(false))
-    }
-
-    /// Does the same, but requests no more files when `stop` is set.
-    ///
-    /// # Errors
-    /// As for [`RunningSut::warm`].
-    pub fn warm_unless(
-        &mut self,
-        files: &FileSet,
-        is_http10: bool,
-        stop: &AtomicBool,
-    ) -> Result<(), SutError> {
-        self.fetch(files, is_http10, stop)?;
-        if let Some(proxy) = &mut self.proxy {
-            proxy.n_warmed = files.files.len() as u64;
-        }
-        Ok(())
-    }
-
     /// Has the data of the server read, by its own means where its recipe says so, until a repeated pass reads almost
     /// nothing from disk. Ends early when `stop` is set. Returns `None` for a server without data.
     ///
@@ -338,17 +234,11 @@ impl RunningSut {
     /// # Errors
     /// A step fails.
     pub fn warm_data(&mut self, stop: &AtomicBool) -> Result<Option<WarmthProof>, SutError> {
-        let Some(data) = &self.data else { return Ok(None) };
-        let data_bytes = data.bytes();
-        let mut steps = std::mem::take(&mut self.warm);
-        let read = || self.read_from_disk();
+        // They are taken out while the accounts of all processes are read.
+        let Some(mut data) = self.data.take() else { return Ok(None) };
         let group = self.group.as_ref().ok();
-        let pass = || {
-            let reads: Result<Vec<_>, _> = steps.iter_mut().map(|step| step.run(group, STEP_MAX)).collect();
-            Ok(reads?.into_iter().sum())
-        };
-        let proof = warm_until_proven(data_bytes, read, pass, || stop.load(Ordering::Relaxed));
-        self.warm = steps;
+        let proof = data.warm(group, || self.read_from_disk(), || stop.load(Ordering::Relaxed));
+        self.data = Some(data);
         self.check_alive()?;
         proof.map(Some)
     }
@@ -392,7 +282,7 @@ impl RunningSut {
 
     /// Returns whether the contents of its data are still to be loaded.
     pub fn lacks_contents(&self) -> bool {
-        self.data.as_ref().is_some_and(DataDirectory::lacks_contents)
+        self.data.as_ref().is_some_and(ServerData::lacks_contents)
     }
 
     /// Stops the server, makes the golden copy of its data with the contents that have been loaded, and starts it
@@ -412,53 +302,7 @@ impl RunningSut {
 
     /// Returns whether the data come from a copy that an earlier run kept; `None` if they have no copy.
     pub fn has_kept_data(&self) -> Option<bool> {
-        Some(self.data.as_ref()?.golden()?.is_kept)
-    }
-
-    /// Evicts the file set from the page cache, then requests its files until the server reaches its memory
-    /// limit and needs evicted pages again; requests resemble those of the load. Pages already in memory were
-    /// charged to whoever read them first, and would cost this server nothing. Ends early when `stop` is set.
-    ///
-    /// Returns the result; the facts contain the first one. `None` if no memory limit is enforced.
-    ///
-    /// # Errors
-    /// A file that cannot be read, or that the server does not serve.
-    pub fn prove_memory_limit(
-        &mut self,
-        files: &FileSet,
-        is_http10: bool,
-        stop: &AtomicBool,
-    ) -> Result<Option<MemoryLimitProof>, SutError> {
-        let (Some(limit), Ok(group)) = (self.held().memory, &self.group) else { return Ok(None) };
-        if let Some(Populated { directory, .. }) = &self.populated {
-            let paths = files.files.iter().map(|file| directory.join(file.path.trim_start_matches('/')));
-            evict(paths).map_err(|(path, source)| SutError::File {
-                what: "file of the set",
-                path,
-                source,
-            })?;
-        }
-        let account = || group.memory();
-        let fetch = |part: &FileSet| self.fetch(part, is_http10, stop);
-        let proof = prove(limit, files, account, fetch, || stop.load(Ordering::Relaxed));
-        // A server that was killed for its memory is a better explanation than a broken connection.
-        self.check_alive()?;
-        let proof = proof?;
-        self.memory_limit_proof = self.memory_limit_proof.or(proof);
-        Ok(proof)
-    }
-
-    /// Requests files, one after another, as the load does: over HTTP/1.0, without a host.
-    fn fetch(&self, files: &FileSet, is_http10: bool, stop: &AtomicBool) -> Result<(), SutError> {
-        let address = self.addr();
-        let named = address.to_string();
-        let host = Some(named.as_str()).filter(|_| !is_http10);
-        let warmed = match self.certificate.as_ref() {
-            None => fetch_all(files, host, stop, || ready::connect(address)),
-            Some(certificate) => fetch_all(files, host, stop, || ready::connect_tls(address, certificate)),
-        };
-        let title = || self.proxy.as_ref().map_or(&self.recipe, |proxy| &proxy.recipe).title.clone();
-        warmed.map_err(|(path, why)| SutError::NotWarmed { title: title(), path, why })
+        self.data.as_ref()?.are_kept()
     }
 
     /// Returns the server's self-signed certificate (X.509, DER), so that a client can trust it and no other;
@@ -527,7 +371,7 @@ impl RunningSut {
             leaders: self.managed_processes().filter_map(ManagedProcess::pid).collect(),
             ports: ports
                 .chain(self.values.ports.values().copied())
-                .chain([self.address.port(), self.addr().port()])
+                .chain([self.readiness.address.port(), self.addr().port()])
                 .collect(),
             status: self.status_source(),
         }
@@ -535,9 +379,9 @@ impl RunningSut {
 
     /// Returns where the server says how busy it is; `None` for a page that is served over TLS.
     fn status_source(&self) -> Option<StatusSource> {
-        let status = self.choice.status.as_ref().filter(|_| !self.choice.web().is_tls())?;
+        let status = self.choice.status.as_ref().filter(|_| !self.choice.is_encrypted_web())?;
         let path = status.path.as_deref().unwrap_or_default();
-        let url = PageUrl::parse(&format!("http://{}{path}", self.address));
+        let url = PageUrl::parse(&format!("http://{}{path}", self.readiness.address));
         Some(match status.kind {
             StatusKind::NginxStub => {
                 let per_worker = status.connections_per_worker.as_ref();
@@ -546,8 +390,8 @@ impl RunningSut {
                 StatusSource::NginxStub { url: url.ok()?, connections_max }
             }
             StatusKind::ApacheAuto => StatusSource::ApacheAuto { url: url.ok()? },
-            StatusKind::AppStats => StatusSource::AppStats(self.address.into()),
-            StatusKind::OrderStats => StatusSource::OrderStats(self.address.into()),
+            StatusKind::AppStats => StatusSource::AppStats(self.readiness.address.into()),
+            StatusKind::OrderStats => StatusSource::OrderStats(self.readiness.address.into()),
         })
     }
 
@@ -601,7 +445,7 @@ impl RunningSut {
     fn end(&mut self) {
         self.server.end();
         self.companions.iter_mut().for_each(|(process, _)| process.end());
-        if let (Ok(group), None) = (&self.group, &self.proxy) {
+        if let (Ok(group), None) = (&self.group, &self.web.proxy) {
             group.kill();
         }
     }
@@ -637,9 +481,4 @@ impl RunningSut {
 
     /// Terminates the server and removes everything created for it; the same as dropping it.
     pub fn stop(self) {}
-}
-
-fn smallest_file(files: &FileSet) -> String {
-    let smallest = files.files.iter().min_by_key(|file| file.bytes);
-    smallest.map_or_else(|| "/".to_owned(), |file| file.path.clone())
 }

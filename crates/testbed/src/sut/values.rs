@@ -1,11 +1,14 @@
 //! The values of a recipe's placeholders.
 
 use std::collections::BTreeMap;
-use std::net::{Ipv4Addr, SocketAddr};
+use std::net::Ipv4Addr;
 use std::path::PathBuf;
 
 use super::account::Account;
 use super::buffer_sizes::BufferSizes;
+use super::choice::Choice;
+use super::web::WebValues;
+use crate::recipe::Recipe;
 use crate::recipe::placeholder::{placeholders, port_placeholder};
 
 /// Accept backlog of a server; the kernel limits it to `net.core.somaxconn`.
@@ -31,8 +34,6 @@ pub(crate) struct Values {
     pub password: String,
     /// Its further ports, by name.
     pub ports: BTreeMap<String, u16>,
-    /// The directory of its files.
-    pub root: PathBuf,
     /// Name of its configuration file.
     pub config_file: String,
     /// The user it runs as.
@@ -43,39 +44,16 @@ pub(crate) struct Values {
     pub open_files: u64,
     /// The service account for servers that refuse to run as root.
     pub service: Account,
-    /// The values of `{variant}`, `{upstream}` and `{gateway}`: parts of the configuration, with placeholders
-    /// replaced.
-    pub parts: Parts,
-    /// Workers of the gateway; 0 if there is none.
-    pub gateway_workers: u32,
+    /// The lines of the variant: a part of the configuration, with placeholders replaced.
+    pub variant: String,
     /// The port of a companion.
-    pub gateway_port: u16,
+    pub companion_port: u16,
     /// The path of Plimsoll itself.
     pub plimsoll: PathBuf,
     /// Sizes of the buffers and the log of a database.
     pub sizes: BufferSizes,
-    /// For an accelerator: its origin server, and the maximum size of its cache in bytes.
-    pub origin: Option<Origin>,
-}
-
-/// The origin server of an accelerator.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Origin {
-    /// Its address.
-    pub address: SocketAddr,
-    /// Maximum number of bytes of its responses in the cache.
-    pub cache_bytes: u64,
-}
-
-/// Parts of a configuration that depend on the selection.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Parts {
-    /// The lines of the variant.
-    pub variant: String,
-    /// The upstream servers.
-    pub upstream: String,
-    /// The pages that they generate.
-    pub gateway: String,
+    /// The values that only web servers have.
+    pub web: WebValues,
 }
 
 impl Values {
@@ -95,28 +73,44 @@ impl Values {
     }
 
     /// Returns the path of the server's certificate.
-    pub(crate) fn tls_certificate(&self) -> PathBuf {
+    pub(crate) fn certificate_file(&self) -> PathBuf {
         self.work_dir.join("certificate.pem")
     }
 
     /// Returns the path of the key to the server's certificate.
-    pub(crate) fn tls_key(&self) -> PathBuf {
+    pub(crate) fn key_file(&self) -> PathBuf {
         self.work_dir.join("key.pem")
     }
 
     /// Returns the path of the Unix socket of the server's companion.
-    pub(crate) fn gateway_socket(&self) -> PathBuf {
+    pub(crate) fn companion_socket(&self) -> PathBuf {
         self.work_dir.join("gateway.sock")
     }
 
-    /// Returns the directory of the page programs.
-    pub(crate) fn gateway_dir(&self) -> PathBuf {
+    /// Returns the directory of programs that are written for the server.
+    pub(crate) fn programs_dir(&self) -> PathBuf {
         self.work_dir.join("gateway")
     }
 
-    /// Returns the path of the CGI program. Its name selects Plimsoll's role.
-    pub(crate) fn cgi_program(&self) -> PathBuf {
-        self.gateway_dir().join("plimsoll-cgi")
+    /// Returns them with the parts of the configuration that depend on a selection; other values are already known.
+    pub(super) fn with_parts_of(self, choice: &Choice) -> Values {
+        let variant = self.fill(&choice.variant_text);
+        let web = self.web.with_parts_of(&choice.web, &self);
+        Values { variant, web, ..self }
+    }
+
+    /// Returns them without those that are chosen for each start.
+    pub(super) fn of_every_start(&self) -> Values {
+        Values {
+            port: 0,
+            ports: self.ports.keys().map(|name| (name.clone(), 0)).collect(),
+            work_dir: PathBuf::new(),
+            data: PathBuf::new(),
+            password: String::new(),
+            companion_port: 0,
+            web: WebValues { root: PathBuf::new(), ..self.web.clone() },
+            ..self.clone()
+        }
     }
 
     /// Returns the values chosen for this start alone, ports and folders, by the names of their placeholders.
@@ -126,10 +120,10 @@ impl Values {
         let path = |path: &PathBuf| Some(path.to_string_lossy().into_owned()).filter(|path| !path.is_empty());
         let chosen = [
             ("port", port(self.port)),
-            ("gateway_port", port(self.gateway_port)),
+            ("gateway_port", port(self.companion_port)),
             ("work_dir", path(&self.work_dir)),
             ("data", path(&self.data)),
-            ("root", path(&self.root)),
+            ("root", path(&self.web.root)),
         ];
         let named = self.ports.iter().map(|(name, port)| (port_placeholder(name), port.to_string()));
         chosen.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?))).chain(named).collect()
@@ -151,11 +145,9 @@ impl Values {
 
     fn get(&self, name: &str) -> Option<String> {
         let path = |path: PathBuf| path.to_string_lossy().into_owned();
-        let of_origin = |text: fn(Origin) -> String| self.origin.map(text).unwrap_or_default();
         Some(match name {
             "address" => self.address.to_string(),
             "port" => self.port.to_string(),
-            "root" => path(self.root.clone()),
             "work_dir" => path(self.work_dir.clone()),
             "data" => path(self.data.clone()),
             "program_dir" => path(self.program_dir.clone()),
@@ -171,27 +163,27 @@ impl Values {
             "access_log" => path(self.access_log()),
             "service_user" => self.service.name.clone(),
             "service_gid" => self.service.gid.to_string(),
-            "variant" => self.parts.variant.clone(),
-            "upstream" => self.parts.upstream.clone(),
-            "gateway" => self.parts.gateway.clone(),
-            "tls_certificate" => path(self.tls_certificate()),
-            "tls_key" => path(self.tls_key()),
-            "gateway_workers" => self.gateway_workers.to_string(),
-            "gateway_socket" => path(self.gateway_socket()),
-            "gateway_port" => self.gateway_port.to_string(),
-            "gateway_dir" => path(self.gateway_dir()),
-            "cgi_program" => path(self.cgi_program()),
+            "variant" => self.variant.clone(),
+            "tls_certificate" => path(self.certificate_file()),
+            "tls_key" => path(self.key_file()),
+            "gateway_socket" => path(self.companion_socket()),
+            "gateway_port" => self.companion_port.to_string(),
+            "gateway_dir" => path(self.programs_dir()),
             "plimsoll" => path(self.plimsoll.clone()),
             "buffer_mib" => self.sizes.buffer_mib.to_string(),
             "log_mib" => self.sizes.log_mib.to_string(),
-            "origin" => of_origin(|origin| origin.address.to_string()),
-            "origin_host" => of_origin(|origin| origin.address.ip().to_string()),
-            "origin_port" => of_origin(|origin| origin.address.port().to_string()),
-            "cache_bytes" => of_origin(|origin| origin.cache_bytes.to_string()),
-            "cache_mib" => of_origin(|origin| (origin.cache_bytes >> 20).to_string()),
-            _ => self.ports.get(name.strip_suffix("_port")?)?.to_string(),
+            _ => return self.of_web(name).or_else(|| self.of_port(name)),
         })
     }
+
+    fn of_port(&self, name: &str) -> Option<String> {
+        Some(self.ports.get(name.strip_suffix("_port")?)?.to_string())
+    }
+}
+
+/// Returns the name of the configuration file; empty of a server without one.
+pub(super) fn config_file(recipe: &Recipe) -> String {
+    recipe.config.as_ref().map(|config| config.file.clone()).unwrap_or_default()
 }
 
 /// Returns the number of workers for an allowance: one per CPU of the quota, rounded up.
@@ -205,11 +197,10 @@ mod tests {
     use analysis::compare::plain_value;
     use model::{Fact, FactSection, Gateway, RUN_VALUES, Testbed};
 
-    use super::super::choice::Choice;
-    use super::super::prepare::parts;
+    use super::super::web::Origin;
     use super::*;
     use crate::recipe::placeholder::PLACEHOLDERS;
-    use crate::recipe::{BUILT_IN_ACCELERATORS, BUILT_IN_RECIPES, Recipe};
+    use crate::recipe::{BUILT_IN_ACCELERATORS, BUILT_IN_RECIPES};
 
     fn values() -> Values {
         Values {
@@ -220,25 +211,27 @@ mod tests {
             program_dir: PathBuf::from("/usr/bin"),
             password: "0123".into(),
             ports: [("log".to_owned(), 8081)].into(),
-            root: PathBuf::from("/dev/shm/{port} x/root"),
             config_file: "c.conf".into(),
             user: "nobody".into(),
             workers: 2,
             open_files: 20_000,
             service: Account { name: "nobody".into(), uid: 65_534, gid: 65_534 },
-            parts: Parts::default(),
-            gateway_workers: 0,
-            gateway_port: 0,
+            variant: String::new(),
+            companion_port: 0,
             plimsoll: PathBuf::new(),
             sizes: BufferSizes::of(None, 1 << 40),
-            origin: None,
+            web: WebValues { root: PathBuf::from("/dev/shm/{port} x/root"), ..WebValues::default() },
         }
+    }
+
+    fn with_origin(origin: Origin, values: Values) -> Values {
+        Values { web: WebValues { origin: Some(origin), ..values.web }, ..values }
     }
 
     #[test]
     fn an_accelerator_gets_its_origin_and_cache_size() {
         let address = "127.0.0.2:8081".parse().unwrap();
-        let values = Values { origin: Some(Origin { address, cache_bytes: 100_000_000 }), ..values() };
+        let values = with_origin(Origin { address, cache_bytes: 100_000_000 }, values());
         let filled = values.fill("{origin} {origin_host} {origin_port} {cache_bytes} {cache_mib}");
         assert_eq!(filled, "127.0.0.2:8081 127.0.0.2 8081 100000000 95");
     }
@@ -259,7 +252,7 @@ mod tests {
 
     /// Returns all texts of a recipe's selection with placeholders replaced, as they are disclosed.
     fn filled(recipe: &Recipe, choice: &Choice, values: &Values) -> Vec<String> {
-        let values = Values { parts: parts(choice, values), ..values.clone() };
+        let values = values.clone().with_parts_of(choice);
         let mut templates: Vec<String> = recipe.start.templates().cloned().collect();
         templates.extend(recipe.steps.iter().flat_map(|step| step.run.iter().chain([&step.input]).cloned()));
         templates.extend(choice.config_text.clone());
@@ -285,14 +278,17 @@ mod tests {
 
     /// Returns two starts without any common value chosen by the run.
     fn starts() -> [Values; 2] {
-        let start = |port, gateway_port, folder: &str| Values {
+        let start = |port, companion_port, folder: &str| Values {
             port,
-            gateway_port,
+            companion_port,
             work_dir: folder.into(),
             data: PathBuf::from(folder.replace("/dev/shm", "/var/tmp")).join("data"),
             ports: BTreeMap::new(),
-            root: PathBuf::from(format!("{folder}.files/web")),
-            gateway_workers: 2,
+            web: WebValues {
+                root: PathBuf::from(format!("{folder}.files/web")),
+                workers: 2,
+                ..WebValues::default()
+            },
             ..values()
         };
         [start(35_913, 35_914, "/dev/shm/p/1-0"), start(41_002, 59_001, "/run/q/4194304-17")]
@@ -314,7 +310,8 @@ mod tests {
                 .flat_map(|profile| variants.iter().map(move |variant| (profile, *variant)))
             {
                 for gateway in &gateways {
-                    let choice = Choice::make(&recipe, Some(profile), variant, *gateway).unwrap();
+                    let choice = Choice::make(&recipe, Some(profile), variant).unwrap();
+                    let choice = choice.with_web(&recipe, *gateway).unwrap();
                     let [one, other] = starts();
                     let texts = [&one, &other].map(|values| filled(&recipe, &choice, values));
                     assert_ne!(texts[0], texts[1], "{name}");
@@ -332,15 +329,12 @@ mod tests {
         for (name, _) in BUILT_IN_ACCELERATORS {
             let recipe = Recipe::load_accelerator(name).unwrap();
             for variant in recipe.variant_names() {
-                let choice = Choice::make(&recipe, None, Some(variant), None).unwrap();
+                let choice = Choice::make(&recipe, None, Some(variant)).unwrap();
                 let of = |server: &Values, port: u16| {
                     let address = (Ipv4Addr::new(127, 0, 0, 2), server.port).into();
-                    let proxy = Values {
-                        port,
-                        work_dir: server.work_dir.join("accelerator"),
-                        origin: Some(Origin { address, cache_bytes: 100_000_000 }),
-                        ..server.clone()
-                    };
+                    let work_dir = server.work_dir.join("accelerator");
+                    let proxy = Values { port, work_dir, ..server.clone() };
+                    let proxy = with_origin(Origin { address, cache_bytes: 100_000_000 }, proxy);
                     (
                         filled(&recipe, &choice, &proxy),
                         masked(server, Some(port), &filled(&recipe, &choice, &proxy)),

@@ -69,7 +69,7 @@ struct BoundStatement {
     parameters: Vec<Vec<u8>>,
 }
 
-/// A session.
+/// The session of a client with the stub.
 struct Session {
     state: State,
     /// The prepared statements, all of them calls.

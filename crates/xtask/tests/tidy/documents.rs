@@ -100,6 +100,18 @@ fn a_load_override_takes_ten_stations_at_most() {
     assert!((5..=10).contains(&stations), "{stations} stations");
 }
 
+/// Goal: a hit is served without detours; every function of the walk is one that its reader has to open.
+#[test]
+fn a_hit_takes_eighteen_functions_at_most() {
+    let tour = fs::read_to_string(root().join("docs/code-tour.md")).unwrap();
+    let (_, walk) = tour.split_once("## From accept to hit").unwrap();
+    let (walk, _) = walk.split_once("On a kept connection").unwrap();
+    let stations = rows(walk).into_iter().filter(|cells| !quoted_in(cells[0]).is_empty());
+    let names = stations.flat_map(|cells| quoted_in(cells[1]));
+    let functions = names.filter(|name| name.starts_with(char::is_lowercase)).count();
+    assert!((12..=18).contains(&functions), "{functions} functions");
+}
+
 #[test]
 fn files_and_names_in_tables_of_code_exist() {
     for path in TABLES_OF_CODE {

@@ -6,6 +6,9 @@ use super::{Exception, Finding, check};
 /// The enums that have a variant per family.
 const FAMILY_ENUMS: [&str; 4] = ["Family", "Workload", "WorkloadDefinition", "ExternalServer"];
 
+/// Crates in which a family is a value of its own file, and the file that has their only match over families.
+const ONLY_MATCHES: [(&str, &str); 1] = [("plimsoll", "crates/plimsoll/src/family/mod.rs")];
+
 /// Matches that may leave families out.
 const EXCEPTIONS: &[Exception] = &[];
 
@@ -14,9 +17,9 @@ fn catch_alls(sources: &[Source]) -> Vec<Finding> {
     let mut findings = Vec::new();
     for source in sources.iter().filter(|source| source.library().is_some()) {
         let lines = source.code();
-        let text = lines.iter().map(|(_, line)| *line).collect::<Vec<_>>().join("\n");
+        let text = text_of(&lines);
         for (at, patterns) in matches_in(&text) {
-            let Some(family) = patterns.iter().find_map(|pattern| family_enum(pattern)) else { continue };
+            let Some(family) = family_of(&patterns) else { continue };
             if patterns.iter().any(|pattern| is_catch_all(pattern)) {
                 findings.push(Finding {
                     path: source.path.clone(),
@@ -28,6 +31,26 @@ fn catch_alls(sources: &[Source]) -> Vec<Finding> {
         }
     }
     findings
+}
+
+/// Returns the files with a match over an enum of families in a crate, each as often as it has one.
+fn files_with_matches<'a>(sources: &'a [Source], library: &str) -> Vec<&'a str> {
+    let mut files = Vec::new();
+    for source in sources.iter().filter(|source| source.library() == Some(library)) {
+        let text = text_of(&source.code());
+        let matches = matches_in(&text).into_iter().filter(|(_, patterns)| family_of(patterns).is_some());
+        files.extend(matches.map(|_| source.path.as_str()));
+    }
+    files
+}
+
+fn text_of(lines: &[(usize, &str)]) -> String {
+    lines.iter().map(|(_, line)| *line).collect::<Vec<_>>().join("\n")
+}
+
+/// Returns the enum of families that a match is over.
+fn family_of(patterns: &[&str]) -> Option<&'static str> {
+    patterns.iter().find_map(|pattern| family_enum(pattern))
 }
 
 /// Returns the position of each `match`, with the patterns of its arms.
@@ -115,6 +138,17 @@ fn is_catch_all(pattern: &str) -> bool {
 #[test]
 fn a_match_over_families_names_every_family() {
     check(&catch_alls(sources()), EXCEPTIONS);
+}
+
+#[test]
+fn crates_with_a_file_for_each_family_match_over_families_once() {
+    for (library, file) in ONLY_MATCHES {
+        assert_eq!(
+            files_with_matches(sources(), library),
+            [file],
+            "{library}: answers of families are in their files"
+        );
+    }
 }
 
 #[test]

@@ -1,5 +1,5 @@
-//! Names and doc comments that a stranger can read: no home-made words as type names, no doc lines that begin with
-//! a question word, and no two public types of one name in different crates. Also walls that cargo does not keep: pure
+//! Names and doc comments that a stranger can read: no home-made words as type names, no names of shared types without a
+//! noun, no doc lines that begin with a question word, and no two public types of one name in different crates. Also walls that cargo does not keep: pure
 //! crates use nothing impure, the rooms of a crate import in one direction, `observe` only looks, the crates that serve all
 //! protocol families do not speak of the web, and errors that are texts become fewer.
 //!
@@ -10,6 +10,7 @@ mod documents;
 mod errors;
 mod families;
 mod family_matches;
+mod family_places;
 mod modules;
 mod observe;
 mod purity;
@@ -20,7 +21,7 @@ mod words;
 use std::collections::{BTreeMap, BTreeSet};
 
 use source::{Source, declared_type, item, sources};
-use words::OLD_WORDS;
+use words::{BARE_ENDINGS, BARE_WORDS, NOUNS, OLD_WORDS};
 
 /// Words with which the first line of a doc comment must not begin: it names the noun that it describes.
 const QUESTION_WORDS: [&str; 11] =
@@ -60,6 +61,30 @@ fn old_words(sources: &[Source]) -> Vec<Finding> {
         }
     }
     findings
+}
+
+/// Finds types of libraries and programs, other than private ones and those of tests, whose whole name is a participle, a
+/// preposition or a count: `Received`, `Elsewhere`, `Counts`.
+fn bare_words(sources: &[Source]) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for source in sources.iter().filter(|source| source.library().is_some()) {
+        for (line, text) in source.code() {
+            let Some((_, name)) = declared_type(text).filter(|_| text.starts_with("pub")) else { continue };
+            if !is_bare(name) {
+                continue;
+            }
+            let advice =
+                format!("a type called `{name}`: name the noun, `ReadOutcome` for the result of a read");
+            findings.push(Finding { path: source.path.clone(), line, subject: name.into(), advice });
+        }
+    }
+    findings
+}
+
+/// Returns whether a name is one word, and that a bare one.
+fn is_bare(name: &str) -> bool {
+    let is_one_word = name.chars().filter(|letter| letter.is_uppercase()).count() == 1;
+    is_one_word && (BARE_WORDS.contains(&name) || BARE_ENDINGS.iter().any(|ending| name.ends_with(ending)))
 }
 
 /// Finds doc comments of modules and public items whose first line begins with a question word.
@@ -163,6 +188,11 @@ fn no_type_has_an_old_word_as_its_name() {
 }
 
 #[test]
+fn no_shared_type_has_a_bare_word_as_its_name() {
+    check(&bare_words(sources()), NOUNS);
+}
+
+#[test]
 fn no_doc_comment_begins_with_a_question_word() {
     check(&questions(sources()), &[]);
 }
@@ -197,6 +227,23 @@ fn old_words_elsewhere_are_no_finding() {
         ["3 Told"]
     );
     assert_eq!(found(old_words, "let s = \"a\\\\\";\nlet r = r\"\\\";\nstruct Told;\n"), ["3 Told"]);
+}
+
+#[test]
+fn bare_words_are_found_as_names_of_types_that_others_use() {
+    let text = "pub struct Received;\npub(crate) enum Elsewhere {\n}\npub(super) trait Handling: Sized {}\n\
+                pub type Counts<T> = T;\npub struct Sent(u8);\n";
+    assert_eq!(found(bare_words, text), ["1 Received", "2 Elsewhere", "4 Handling", "5 Counts", "6 Sent"]);
+}
+
+#[test]
+fn other_names_and_private_types_may_be_participles() {
+    let text = "struct Received;\npub struct ReceivedHead;\npub struct ValueCounts;\npub struct Sentence;\n\
+                pub fn counted() {}\nimpl A {\n    type Performed = u8;\n}\n/// pub struct Told;\n\
+                #[cfg(test)]\nmod tests {\n    pub struct Scripted;\n}\n";
+    assert_eq!(found(bare_words, text), [""; 0]);
+    let of_tests = Source::new("crates/a/tests/a.rs", "pub struct Received;\n");
+    assert!(bare_words(&[of_tests]).is_empty());
 }
 
 #[test]

@@ -9,7 +9,7 @@ use http1::{BodyReader, Framing};
 use tokio::io::ReadBuf;
 
 use super::connection::Connection;
-use super::head::{Expectation, write_interim};
+use super::head::write_interim;
 use crate::frontend::min_rate::MinRateDeadline;
 use crate::frontend::peer::ClientStream;
 use crate::message::{BodyError, ClientVersion, Interim, RequestBody};
@@ -38,14 +38,14 @@ impl<'a, W: ClientStream> IncomingBody<'a, W> {
         connection: &'a mut Connection<W>,
         framing: Framing,
         version: ClientVersion,
-        expectation: Expectation,
+        expects_continue: bool,
     ) -> IncomingBody<'a, W> {
         let limits = connection.worker.limits();
         IncomingBody {
             connection,
             reader: BodyReader::new(framing),
             version,
-            expects_continue: expectation == Expectation::Continue,
+            expects_continue,
             is_broken: false,
             taken: 0,
             bytes: 0,

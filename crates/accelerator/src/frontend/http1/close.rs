@@ -8,7 +8,7 @@ use std::task::{Poll, ready};
 use tokio::io::ReadBuf;
 use units::Nanos;
 
-use super::connection::Connection;
+use super::connection::{AfterResponse, Connection};
 use crate::frontend::peer::ClientStream;
 
 /// The longest wait for a client to close after the last response.
@@ -18,6 +18,15 @@ const LINGER_TIME_MAX: Nanos = Nanos::from_secs(2);
 const LINGER_BYTES_MAX: usize = 1024 * 1024;
 
 impl<W: ClientStream> Connection<W> {
+    /// Ends the connection after its last response.
+    pub(super) async fn end(&mut self, after: AfterResponse) -> io::Result<()> {
+        match after {
+            AfterResponse::Linger => self.linger().await,
+            AfterResponse::Next | AfterResponse::Close if W::NEEDS_SHUTDOWN => self.shut_down().await,
+            AfterResponse::Next | AfterResponse::Close => Ok(()),
+        }
+    }
+
     /// Shuts down the sending side and reads for a moment what the client still sends: closing with unread input
     /// would send a reset, which can overtake the response.
     pub(super) async fn linger(&mut self) -> io::Result<()> {
@@ -39,7 +48,7 @@ impl<W: ClientStream> Connection<W> {
     }
 
     /// Shuts down the sending side.
-    pub(super) async fn shut_down(&mut self) -> io::Result<()> {
+    async fn shut_down(&mut self) -> io::Result<()> {
         self.deadline.set(LINGER_TIME_MAX);
         let shutting = poll_fn(|context| Pin::new(&mut self.wire).poll_shutdown(context));
         self.deadline.enforce(shutting).await?

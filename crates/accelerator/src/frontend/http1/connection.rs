@@ -12,10 +12,9 @@ use http1::{Parsed, RequestHead, parse_request};
 use tokio::io::ReadBuf;
 
 use super::head::refusal;
-use super::send::{SendProgress, send_now};
+use super::send::{Outgoing, SendProgress, send_now};
 use crate::frontend::deadline::Deadline;
 use crate::frontend::fast_path::ResponseBatch;
-use crate::frontend::min_rate::MinRateDeadline;
 use crate::frontend::peer::{ClientStream, Peer};
 use crate::frontend::service::Service;
 use crate::frontend::worker::Worker;
@@ -36,6 +35,8 @@ pub(in crate::frontend) enum Http1Outcome<W> {
 /// The state in which a connection is handed to HTTP/1.
 #[derive(Debug, Default)]
 pub(in crate::frontend) struct InitialState {
+    /// The first event, if it has happened already; a head to parse is known not to be remembered.
+    pub(in crate::frontend) event: Option<ConnectionEvent>,
     /// Bytes read but not parsed yet.
     pub(in crate::frontend) kept: Vec<u8>,
     /// Bytes of responses that the client has not taken yet.
@@ -62,10 +63,6 @@ impl Unsent {
         let (head, mut body) = (output[of_output..].to_vec(), batch.body);
         Unsent { head, body: body.split_off(sent - of_output), closes: batch.closes }
     }
-
-    fn is_nothing(&self) -> bool {
-        self.head.is_empty() && self.body.is_empty() && !self.closes
-    }
 }
 
 /// A connection with a client.
@@ -77,12 +74,8 @@ pub(super) struct Connection<W> {
     pub(super) deadline: Deadline,
     /// Bytes read but not parsed yet.
     pub(super) kept: Vec<u8>,
-    /// The limit on the time that the client takes to receive the response.
-    pub(super) min_rate: MinRateDeadline,
-    /// Bytes of the current response that were sent.
-    pub(super) bytes_out: u64,
-    /// Bytes of its content among them.
-    pub(super) body_out: u64,
+    /// The current response.
+    pub(super) outgoing: Outgoing,
     /// The number of requests that may follow.
     pub(super) requests_left: u64,
     unsent: Unsent,
@@ -92,7 +85,8 @@ pub(super) struct Connection<W> {
 }
 
 /// An event that a connection has to handle.
-enum ConnectionEvent {
+#[derive(Debug, Clone, Copy)]
+pub(in crate::frontend) enum ConnectionEvent {
     /// The client has not taken all of the responses.
     Flush,
     /// There may be a head to parse.
@@ -124,19 +118,53 @@ enum ParseOutcome {
     Http2,
 }
 
-/// Serves a connection until either side ends it.
+/// Serves a connection until either side ends it, or the client turns out to speak HTTP/2.
+///
+/// # Errors
+/// I/O errors, which also end it.
 pub(in crate::frontend) async fn serve<W: ClientStream>(
     wire: W,
     peer: Peer,
     worker: Rc<Worker>,
     start: InitialState,
-) -> Http1Outcome<W> {
+) -> io::Result<Http1Outcome<W>> {
+    let mut first = start.event;
     let mut connection = Connection::new(wire, peer, worker, start);
-    match connection.run().await {
-        Ok(true) => Http1Outcome::Http2(connection.wire, connection.kept),
-        // An I/O error concerns the client alone.
-        Ok(false) | Err(_) => Http1Outcome::Closed,
-    }
+    let after = loop {
+        let event = match first.take() {
+            Some(event) => event,
+            None => poll_fn(|context| connection.poll_event(context)).await,
+        };
+        match event {
+            ConnectionEvent::Flush => {
+                if connection.flush_unsent().await? {
+                    break AfterResponse::Close;
+                }
+            }
+            ConnectionEvent::Parse => match connection.parse_head() {
+                ParseOutcome::Partial => connection.is_partial = true,
+                ParseOutcome::Http2 => return Ok(Http1Outcome::Http2(connection.wire, connection.kept)),
+                ParseOutcome::Refused(status, reason) => {
+                    break Box::pin(connection.refuse(status, reason)).await?;
+                }
+                ParseOutcome::Request(head, length) => {
+                    // Boxed, so that idle connections stay small.
+                    let after = Box::pin(connection.answer(head, length)).await?;
+                    if after != AfterResponse::Next {
+                        break after;
+                    }
+                }
+            },
+            ConnectionEvent::TimedOut if connection.kept.is_empty() => break AfterResponse::Close,
+            ConnectionEvent::TimedOut => {
+                break Box::pin(connection.refuse(408, ProxyReason::HeadTimeout)).await?;
+            }
+            ConnectionEvent::Gone => return Ok(Http1Outcome::Closed),
+            ConnectionEvent::Close => break AfterResponse::Close,
+        }
+    };
+    connection.end(after).await?;
+    Ok(Http1Outcome::Closed)
 }
 
 /// Answers whatever the client sends with an error page, and ends the connection.
@@ -164,9 +192,7 @@ impl<W: ClientStream> Connection<W> {
         Connection {
             wire,
             peer,
-            min_rate: MinRateDeadline::new(limits.write_timeout, limits.rate_min),
-            bytes_out: 0,
-            body_out: 0,
+            outgoing: Outgoing::new(&limits),
             requests_left: limits.requests_per_connection.unwrap_or(u64::MAX).saturating_sub(start.answered),
             kept: start.kept,
             unsent: start.unsent,
@@ -177,48 +203,8 @@ impl<W: ClientStream> Connection<W> {
         }
     }
 
-    /// Handles events until the end. Returns whether the client turned out to speak HTTP/2.
-    async fn run(&mut self) -> io::Result<bool> {
-        let after = loop {
-            match poll_fn(|context| self.poll_event(context)).await {
-                ConnectionEvent::Flush => {
-                    if self.flush_unsent().await? {
-                        break AfterResponse::Close;
-                    }
-                }
-                ConnectionEvent::Parse => match self.parse_head() {
-                    ParseOutcome::Partial => self.is_partial = true,
-                    ParseOutcome::Http2 => return Ok(true),
-                    ParseOutcome::Refused(status, reason) => {
-                        break Box::pin(self.refuse(status, reason)).await?;
-                    }
-                    // Boxed, so that idle connections stay small.
-                    ParseOutcome::Request(head, length) => match Box::pin(self.answer(head, length)).await? {
-                        AfterResponse::Next => {}
-                        after => break after,
-                    },
-                },
-                ConnectionEvent::TimedOut if self.kept.is_empty() => break AfterResponse::Close,
-                ConnectionEvent::TimedOut => {
-                    break Box::pin(self.refuse(408, ProxyReason::HeadTimeout)).await?;
-                }
-                ConnectionEvent::Gone => return Ok(false),
-                ConnectionEvent::Close => break AfterResponse::Close,
-            }
-        };
-        match after {
-            AfterResponse::Linger => self.linger().await?,
-            _ if W::NEEDS_SHUTDOWN => self.shut_down().await?,
-            _ => {}
-        }
-        Ok(false)
-    }
-
     /// Reads, and answers remembered requests, until there is another event.
     fn poll_event(&mut self, context: &mut Context<'_>) -> Poll<ConnectionEvent> {
-        if !self.unsent.is_nothing() {
-            return Poll::Ready(ConnectionEvent::Flush);
-        }
         let worker = Rc::clone(&self.worker);
         let buffers = &mut *worker.buffers.borrow_mut();
         loop {
@@ -299,10 +285,9 @@ impl<W: ClientStream> Connection<W> {
 
     /// Sends what the client did not take at once; returns whether the connection ends with it.
     async fn flush_unsent(&mut self) -> io::Result<bool> {
-        let limits = self.worker.limits();
-        self.min_rate = MinRateDeadline::new(limits.write_timeout, limits.rate_min);
-        let Unsent { head, body, closes } = mem::take(&mut self.unsent);
         let worker = Rc::clone(&self.worker);
+        self.outgoing = Outgoing::new(&worker.limits());
+        let Unsent { head, body, closes } = mem::take(&mut self.unsent);
         let _in_flight = worker.track_request();
         self.send(&head, &body).await?;
         self.await_head();

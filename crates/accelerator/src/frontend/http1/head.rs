@@ -64,24 +64,25 @@ pub(super) fn refusal(error: HeadError) -> (u16, ProxyReason) {
     }
 }
 
-/// The expectation of a request before it sends its body.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Expectation {
-    /// None.
-    None,
-    /// 100 (Continue).
-    Continue,
-    /// An unknown expectation.
-    Unknown,
-}
-
-/// Reads `Expect` (RFC 9110 §10.1.1), which means nothing in HTTP/1.0 or in a request without a body.
-pub(super) fn expectation(bytes: &[u8], head: &RequestHead) -> Expectation {
-    match header(bytes, "expect") {
-        Some(value) if !value.eq_ignore_ascii_case(b"100-continue") => Expectation::Unknown,
-        Some(_) if head.version == Http1Version::Http11 && has_body(head) => Expectation::Continue,
-        _ => Expectation::None,
+/// Returns whether the client waits for 100 (Continue) before it sends the body (RFC 9110 §10.1.1), which means nothing
+/// in HTTP/1.0 or in a request without a body.
+///
+/// # Errors
+/// The status and the reason for which the request is refused: an unknown expectation, or a body of more than
+/// `body_bytes_max` bytes.
+pub(super) fn expects_continue(
+    bytes: &[u8],
+    head: &RequestHead,
+    body_bytes_max: u64,
+) -> Result<bool, (u16, ProxyReason)> {
+    let expectation = header(bytes, "expect");
+    if expectation.is_some_and(|value| !value.eq_ignore_ascii_case(b"100-continue")) {
+        return Err((417, ProxyReason::UnknownExpectation));
     }
+    if matches!(head.framing, Framing::Length(length) if body_bytes_max < length) {
+        return Err((413, ProxyReason::BodyTooLarge));
+    }
+    Ok(expectation.is_some() && head.version == Http1Version::Http11 && has_body(head))
 }
 
 /// Returns whether the head is followed by a body.
@@ -157,21 +158,20 @@ mod tests {
 
     #[test]
     fn only_100_continue_of_a_request_with_a_body_is_met() {
+        let unknown = Err((417, ProxyReason::UnknownExpectation));
+        let too_large = Err((413, ProxyReason::BodyTooLarge));
         let cases = [
-            (
-                "POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 1\r\nExpect: 100-Continue\r\n\r\n",
-                Expectation::Continue,
-            ),
-            (
-                "POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 0\r\nExpect: 100-continue\r\n\r\n",
-                Expectation::None,
-            ),
-            ("POST / HTTP/1.0\r\nContent-Length: 1\r\nExpect: 100-continue\r\n\r\n", Expectation::None),
-            ("POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 1\r\nExpect: tea\r\n\r\n", Expectation::Unknown),
-            ("POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 1\r\n\r\n", Expectation::None),
+            ("POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 1\r\nExpect: 100-Continue\r\n\r\n", Ok(true)),
+            ("POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 0\r\nExpect: 100-continue\r\n\r\n", Ok(false)),
+            ("POST / HTTP/1.0\r\nContent-Length: 1\r\nExpect: 100-continue\r\n\r\n", Ok(false)),
+            ("POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 1\r\nExpect: tea\r\n\r\n", unknown),
+            ("POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 9\r\nExpect: tea\r\n\r\n", unknown),
+            ("POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 9\r\nExpect: 100-continue\r\n\r\n", too_large),
+            ("POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 9\r\n\r\n", too_large),
+            ("POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 1\r\n\r\n", Ok(false)),
         ];
         for (text, expected) in cases {
-            assert_eq!(expectation(text.as_bytes(), &parsed(text)), expected, "{text:?}");
+            assert_eq!(expects_continue(text.as_bytes(), &parsed(text), 8), expected, "{text:?}");
         }
     }
 }

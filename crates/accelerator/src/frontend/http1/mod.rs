@@ -8,9 +8,10 @@
 //! | fast path | answers the requests whose heads are remembered, all in one write | read, flush or parse |
 //! | flush | sends what the client did not take at once | fast path |
 //! | parse | parses the next head; incomplete: read; refused: an error page and the end | answer |
-//! | answer | calls the exchange, which reads the body; sends the response and remembers the head | fast path, or the end |
+//! | answer | calls the exchange, which reads the body; remembers the head and sends the response | fast path, or the end |
 //!
-//! An idle connection holds no buffer.
+//! A connection whose first bytes were read on accept begins with the state that they lead to: a head that is not
+//! remembered is parsed at once. An idle connection holds no buffer.
 //!
 //! **Strictness.** The parser of the crate `http1` refuses a head that others could read differently; the start of
 //! the next message is not known then, so the connection is closed after a linger (closing with unread input would
@@ -25,5 +26,5 @@ mod response;
 mod send;
 mod tunnel;
 
-pub(super) use connection::{Http1Outcome, InitialState, Unsent, refuse, serve};
+pub(super) use connection::{ConnectionEvent, Http1Outcome, InitialState, Unsent, refuse, serve};
 pub(super) use head::write_head;

@@ -9,16 +9,14 @@ use std::rc::Rc;
 use std::task::Poll;
 
 use bytes::Bytes;
-use http1::{Framing, HeaderLines, RequestHead, RequestMethod};
+use http1::{HeaderLines, RequestHead, RequestMethod};
 use units::{Nanos, wall};
 
 use super::body::IncomingBody;
 use super::connection::{AfterResponse, Connection};
-use super::head::{
-    Expectation, expectation, has_body, notes, to_client_request, version, write_head, write_upgrade,
-};
+use super::head::{expects_continue, has_body, notes, to_client_request, version, write_head, write_upgrade};
+use super::send::Outgoing;
 use crate::exchange::{BodyStream, Response, ResponseBody};
-use crate::frontend::min_rate::MinRateDeadline;
 use crate::frontend::peer::ClientStream;
 use crate::frontend::service::Service;
 use crate::message::{ClientVersion, Handling, ProxyReason};
@@ -53,68 +51,59 @@ struct LoggedRequest<'a> {
 }
 
 impl<W: ClientStream> Connection<W> {
-    /// Answers the request whose head is the first `length` bytes of the input.
+    /// Answers the request whose head is the first `length` bytes of the input, and remembers the response if the very
+    /// same head would be answered the same way.
     pub(super) async fn answer(&mut self, head: RequestHead, length: usize) -> io::Result<AfterResponse> {
         let rest = self.kept.split_off(length);
         let bytes = mem::replace(&mut self.kept, rest);
-        let request = LoggedRequest { bytes: &bytes, head: Some(&head), began: self.begin() };
-        let expectation = expectation(&bytes, &head);
-        if expectation == Expectation::Unknown {
-            return self.send_refusal(417, ProxyReason::UnknownExpectation, &request).await;
-        }
-        let limits = self.worker.limits();
-        if matches!(head.framing, Framing::Length(length) if limits.body_bytes_max < length) {
-            return self.send_refusal(413, ProxyReason::BodyTooLarge, &request).await;
-        }
         let worker = Rc::clone(&self.worker);
+        let limits = worker.limits();
+        let request = LoggedRequest { bytes: &bytes, head: Some(&head), began: worker.now() };
+        self.deadline.clear();
+        self.requests_left = self.requests_left.saturating_sub(1);
+        let expects_continue = match expects_continue(&bytes, &head, limits.body_bytes_max) {
+            Ok(expects_continue) => expects_continue,
+            Err((status, reason)) => return self.send_refusal(status, reason, &request).await,
+        };
         let _in_flight = worker.track_request();
+        let reloads = worker.reloads();
+        self.outgoing = Outgoing::new(&limits);
         let client_request = to_client_request(&bytes, &head, &self.peer);
-        let mut body = IncomingBody::new(self, head.framing, version(&head), expectation);
-        let exchange = worker.exchange();
-        let mut response = exchange.handle(client_request, &mut body).await;
+        let mut body = IncomingBody::new(self, head.framing, version(&head), expects_continue);
+        let mut response = worker.handle(client_request, &mut body).await;
         let is_broken = body.is_broken();
         let is_read = body.end();
-        if is_broken {
-            self.note(&request, response.status, response.handling);
-            return Err(io::ErrorKind::BrokenPipe.into());
-        }
         let keep_alive = head.keep_alive && is_read && !worker.is_draining() && self.requests_left != 0;
-        let memo = response.memo.take();
-        let context = ResponseContext {
-            version: version(&head),
-            is_head: head.method == RequestMethod::Head,
-            keep_alive,
+        let may_repeat = keep_alive == head.keep_alive && !has_body(&head) && worker.reloads() == reloads;
+        if let Some(memo) = response.memo.take().filter(|_| may_repeat) {
+            worker.memo.borrow_mut().remember(&bytes, notes(&head, &self.peer), memo);
+        }
+        let status = response.status;
+        let handling = response.handling;
+        let is_head = head.method == RequestMethod::Head;
+        let context = ResponseContext { version: version(&head), is_head, keep_alive };
+        let sent = if is_broken {
+            Err(io::ErrorKind::BrokenPipe.into())
+        } else {
+            self.send_response(response, context).await
         };
-        let (status, handling) = (response.status, response.handling);
-        let sent = self.send_response(response, context).await;
         self.note(&request, status, handling);
         let stays = sent?;
-        if let Some(memo) = memo.filter(|_| keep_alive == head.keep_alive && !has_body(&head)) {
-            worker.remember(&exchange, &bytes, notes(&head, &self.peer), memo);
-        }
         self.await_head();
-        Ok(match stays {
-            true => AfterResponse::Next,
-            false if head.keep_alive || !is_read => AfterResponse::Linger,
-            false => AfterResponse::Close,
+        Ok(if stays {
+            AfterResponse::Next
+        } else if head.keep_alive || !is_read {
+            AfterResponse::Linger
+        } else {
+            AfterResponse::Close
         })
     }
 
     /// Refuses the input with an error page and ends the connection: the start of the next request is not known.
     pub(super) async fn refuse(&mut self, status: u16, reason: ProxyReason) -> io::Result<AfterResponse> {
         let bytes = mem::take(&mut self.kept);
-        let request = LoggedRequest { bytes: &bytes, head: None, began: self.begin() };
+        let request = LoggedRequest { bytes: &bytes, head: None, began: self.worker.now() };
         self.send_refusal(status, reason, &request).await
-    }
-
-    /// Counts a request and returns the time at which it began.
-    fn begin(&mut self) -> Nanos {
-        let limits = self.worker.limits();
-        self.requests_left = self.requests_left.saturating_sub(1);
-        self.min_rate = MinRateDeadline::new(limits.write_timeout, limits.rate_min);
-        (self.bytes_out, self.body_out) = (0, 0);
-        self.deadline.clear();
-        self.worker.now()
     }
 
     async fn send_refusal(
@@ -125,6 +114,7 @@ impl<W: ClientStream> Connection<W> {
     ) -> io::Result<AfterResponse> {
         let version = request.head.map_or(ClientVersion::Http11, version);
         let is_head = request.head.is_some_and(|head| head.method == RequestMethod::Head);
+        self.outgoing = Outgoing::new(&self.worker.limits());
         let page = self.worker.refuse(status, reason, is_head);
         let handling = page.handling;
         let sent = self.send_response(page, ResponseContext { version, is_head, keep_alive: false }).await;
@@ -219,7 +209,7 @@ impl<W: ClientStream> Connection<W> {
 
     /// Counts a response and logs it.
     fn note(&self, request: &LoggedRequest<'_>, status: u16, handling: Handling) {
-        self.worker.note(&handling, status, self.bytes_out);
+        self.worker.note(&handling, status, self.outgoing.bytes);
         if !self.worker.is_logged() {
             return;
         }
@@ -236,7 +226,7 @@ impl<W: ClientStream> Connection<W> {
             referer: line("referer"),
             user_agent: line("user-agent"),
             status,
-            body_bytes: self.body_out,
+            body_bytes: self.outgoing.body_bytes,
             duration: self.worker.now().saturating_sub(request.began),
             handling,
         });

@@ -8,11 +8,32 @@ use std::task::{Context, Poll};
 use units::Nanos;
 
 use super::connection::Connection;
+use crate::frontend::ClientLimits;
 use crate::frontend::deadline::Elapsed;
+use crate::frontend::min_rate::MinRateDeadline;
 use crate::frontend::peer::ClientStream;
 
 /// The most bytes that are written before other connections are served; some 80 µs of work.
 const WRITE_BYTES_MAX: usize = 512 * 1024;
+
+/// A response that is being sent.
+#[derive(Debug)]
+pub(super) struct Outgoing {
+    /// The limit on the time that the client takes to receive it.
+    min_rate: MinRateDeadline,
+    /// Bytes sent so far.
+    pub(super) bytes: u64,
+    /// Bytes of its content among them.
+    pub(super) body_bytes: u64,
+}
+
+impl Outgoing {
+    /// Makes a response of which nothing is sent yet.
+    pub(super) fn new(limits: &ClientLimits) -> Outgoing {
+        let min_rate = MinRateDeadline::new(limits.write_timeout, limits.rate_min);
+        Outgoing { min_rate, bytes: 0, body_bytes: 0 }
+    }
+}
 
 /// The progress of a first attempt to send.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -66,7 +87,7 @@ impl<W: ClientStream> Connection<W> {
         while !(head.is_empty() && body.is_empty()) {
             let sent = self.send_some(head, body).await?;
             let of_head = sent.min(head.len());
-            self.body_out += (sent - of_head) as u64;
+            self.outgoing.body_bytes += (sent - of_head) as u64;
             (head, body) = (&head[of_head..], &body[sent - of_head..]);
             if WRITE_BYTES_MAX <= sent {
                 tokio::task::yield_now().await;
@@ -79,7 +100,7 @@ impl<W: ClientStream> Connection<W> {
 
     async fn send_some(&mut self, head: &[u8], body: &[u8]) -> io::Result<usize> {
         let sent = self.within_rate(|wire, context| poll_write(wire, context, head, body)).await?;
-        self.bytes_out += sent as u64;
+        self.outgoing.bytes += sent as u64;
         if sent == 0 { Err(io::ErrorKind::WriteZero.into()) } else { Ok(sent) }
     }
 
@@ -95,7 +116,7 @@ impl<W: ClientStream> Connection<W> {
     ) -> io::Result<T> {
         loop {
             let writing = poll_fn(|context| write(&mut self.wire, context));
-            match self.deadline.wait_until_look(&mut self.min_rate, writing).await {
+            match self.deadline.wait_until_look(&mut self.outgoing.min_rate, writing).await {
                 Ok(written) => return written,
                 Err(Elapsed) => self.check_rate()?,
             }
@@ -104,8 +125,9 @@ impl<W: ClientStream> Connection<W> {
 
     /// Looks at what has left this machine; a client that is too slow is cut off.
     fn check_rate(&mut self) -> io::Result<()> {
-        self.min_rate.note_left(self.bytes_out as i64 - self.wire.unacknowledged() as i64);
-        if self.min_rate.remaining() != Nanos::ZERO {
+        let left = self.outgoing.bytes as i64 - self.wire.unacknowledged() as i64;
+        self.outgoing.min_rate.note_left(left);
+        if self.outgoing.min_rate.remaining() != Nanos::ZERO {
             return Ok(());
         }
         self.wire.reset_on_close();

@@ -41,8 +41,8 @@ impl<W: ClientStream> Connection<W> {
             passed = self.deadline.enforce(passing) => passed??,
             () = stopped => return Err(io::ErrorKind::TimedOut.into()),
         };
-        self.bytes_out += to_client;
-        self.body_out += to_client;
+        self.outgoing.bytes += to_client;
+        self.outgoing.body_bytes += to_client;
         Ok(())
     }
 }

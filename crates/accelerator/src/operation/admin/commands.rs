@@ -3,9 +3,28 @@
 use cache_policy::{DotSegments, Key, KeyRefused, Scheme};
 use cache_store::{Pattern, Purge};
 use serde::Deserialize;
+use thiserror::Error;
 
 /// The most URLs of one prefill.
 const URLS_MAX: usize = 10_000;
+
+/// A reason why a command is refused; the message is sent.
+#[derive(Debug, Error)]
+pub(super) enum CommandError {
+    #[error("expected a JSON object: {0}")]
+    Json(#[from] serde_json::Error),
+    #[error(
+        "expected one of `url`, `prefix`, `pattern`, `tag` and `all`\n\
+         hint: send `{{\"url\": \"http://example.com/page\"}}`, with `\"soft\": true` to keep it as stale"
+    )]
+    Selection,
+    #[error("expected a URL with its scheme and host, found `{0}`\nhint: such as `http://example.com/page`")]
+    Url(String),
+    #[error("`{url}` cannot be a cache key: {}", .why.name())]
+    Key { url: String, why: KeyRefused },
+    #[error("expected at most {URLS_MAX} URLs, found {0}")]
+    ManyUrls(usize),
+}
 
 /// The body of a purge: exactly one of the first five keys, and the mode.
 #[derive(Debug, Default, Deserialize)]
@@ -27,10 +46,7 @@ struct PrefillBody {
 }
 
 /// Reads the selection of a purge, and whether it is soft.
-///
-/// # Errors
-/// The message to send.
-pub(super) fn purge(body: &[u8], dots: DotSegments) -> Result<(Purge, bool), String> {
+pub(super) fn purge(body: &[u8], dots: DotSegments) -> Result<(Purge, bool), CommandError> {
     let order: PurgeBody = read(body)?;
     let meant = [
         order.url.map(|url| key(&url, dots).map(Purge::Key)),
@@ -42,45 +58,33 @@ pub(super) fn purge(body: &[u8], dots: DotSegments) -> Result<(Purge, bool), Str
     let mut meant = meant.into_iter().flatten();
     match (meant.next(), meant.next()) {
         (Some(what), None) => Ok((what?, order.soft)),
-        _ => Err("expected one of `url`, `prefix`, `pattern`, `tag` and `all`\n\
-                  hint: send `{\"url\": \"http://example.com/page\"}`, with `\"soft\": true` to keep it as stale"
-            .to_owned()),
+        _ => Err(CommandError::Selection),
     }
 }
 
 /// Reads the URLs to fetch.
-///
-/// # Errors
-/// The message to send.
-pub(super) fn prefill(body: &[u8]) -> Result<Vec<String>, String> {
+pub(super) fn prefill(body: &[u8]) -> Result<Vec<String>, CommandError> {
     let order: PrefillBody = read(body)?;
     if URLS_MAX < order.urls.len() {
-        return Err(format!("expected at most {URLS_MAX} URLs, found {}", order.urls.len()));
+        return Err(CommandError::ManyUrls(order.urls.len()));
     }
     Ok(order.urls)
 }
 
-fn read<T: for<'a> Deserialize<'a>>(body: &[u8]) -> Result<T, String> {
-    serde_json::from_slice(body).map_err(|error| format!("expected a JSON object: {error}"))
+fn read<T: for<'a> Deserialize<'a>>(body: &[u8]) -> Result<T, CommandError> {
+    Ok(serde_json::from_slice(body)?)
 }
 
 /// Returns the cache key of a URL.
-///
-/// # Errors
-/// The message to send.
-fn key(url: &str, dots: DotSegments) -> Result<String, String> {
+fn key(url: &str, dots: DotSegments) -> Result<String, CommandError> {
     let schemes = [(Scheme::Http, "http://"), (Scheme::Https, "https://")];
     let found = schemes.iter().find_map(|(scheme, start)| {
         let (given, rest) = (url.get(..start.len())?, url.get(start.len()..)?);
         given.eq_ignore_ascii_case(start).then_some((*scheme, rest))
     });
-    let (scheme, rest) = found.ok_or_else(|| {
-        format!(
-            "expected a URL with its scheme and host, found `{url}`\nhint: such as `http://example.com/page`"
-        )
-    })?;
+    let (scheme, rest) = found.ok_or_else(|| CommandError::Url(url.to_owned()))?;
     let (authority, target) = rest.find(['/', '?']).map_or((rest, ""), |at| rest.split_at(at));
-    let refused = |why: KeyRefused| format!("`{url}` cannot be a cache key: {}", why.name());
+    let refused = |why: KeyRefused| CommandError::Key { url: url.to_owned(), why };
     let target = if target.starts_with('/') { target.to_owned() } else { format!("/{target}") };
     let key = Key::new(scheme, authority.as_bytes(), target.as_bytes(), dots).map_err(refused)?;
     Ok(key.as_str().to_owned())
@@ -90,7 +94,7 @@ fn key(url: &str, dots: DotSegments) -> Result<String, String> {
 mod tests {
     use super::*;
 
-    fn purged(body: &str) -> Result<(Purge, bool), String> {
+    fn purged(body: &str) -> Result<(Purge, bool), CommandError> {
         purge(body.as_bytes(), DotSegments::Resolved)
     }
 
@@ -106,7 +110,7 @@ mod tests {
             (r#"{"tag": "news"}"#, Purge::Tag("news".into()), false),
             (r#"{"all": true, "soft": true}"#, Purge::All, true),
         ] {
-            assert_eq!(purged(body), Ok((what, is_soft)), "{body}");
+            assert_eq!(purged(body).unwrap(), (what, is_soft), "{body}");
         }
     }
 
@@ -132,9 +136,10 @@ mod tests {
 
     #[test]
     fn a_prefill_has_a_url_limit() {
-        assert_eq!(prefill(br#"{"urls": ["http://a/"]}"#), Ok(vec!["http://a/".to_owned()]));
+        assert_eq!(prefill(br#"{"urls": ["http://a/"]}"#).unwrap(), ["http://a/"]);
         let many = serde_json::json!({ "urls": vec!["x"; URLS_MAX + 1] }).to_string();
-        assert_eq!(prefill(many.as_bytes()), Err("expected at most 10000 URLs, found 10001".to_owned()));
+        let error = prefill(many.as_bytes()).unwrap_err().to_string();
+        assert_eq!(error, "expected at most 10000 URLs, found 10001");
         assert!(prefill(b"{}").is_err());
     }
 }

@@ -177,14 +177,14 @@ fn purge(body: &[u8], components: &Components, current: &ActiveConfig) -> Server
             let purged = components.shared.store.purge(&what, how, wall());
             json_response(200, &json!({ "purged": purged }))
         }
-        Err(why) => refused(400, &why),
+        Err(error) => refused(400, &error.to_string()),
     }
 }
 
 async fn prefill(body: &[u8], components: &Components, current: &ActiveConfig) -> ServerResponse {
     let urls = match commands::prefill(body) {
         Ok(urls) => urls,
-        Err(why) => return refused(400, &why),
+        Err(error) => return refused(400, &error.to_string()),
     };
     let done = components.exchange(current).prefill(&urls).await;
     let failed: Vec<_> =

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use languages::foreign_text;
 use orders::wire::ConditionResult;
-use orders::{ConsistencyCondition, DataScale, OrderTable, OrderTotals, Population};
+use orders::{ConsistencyCondition, DataScale, DataScaleError, OrderTable, OrderTotals, Population};
 use units::WallTime;
 
 use super::driver::OrderServer;
@@ -111,6 +111,23 @@ pub enum DatabaseData {
     Unusable(String),
 }
 
+/// A reason why the data of our schema cannot be used.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+enum MetadataError {
+    #[error("metadata without a format")]
+    NoFormat,
+    #[error("data of format {0}; this build makes format {FORMAT}")]
+    Format(i64),
+    #[error("data whose loading was interrupted")]
+    Incomplete,
+    #[error("metadata without `{0}`")]
+    Missing(&'static str),
+    #[error(transparent)]
+    Scale(#[from] DataScaleError),
+    #[error("rows of a build that generates different ones")]
+    OtherRows,
+}
+
 /// The sessions of a database at one moment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SessionCounts {
@@ -155,7 +172,8 @@ impl<D: SqlDialect> SqlControl<D> {
         if facts.iter().all(|(name, _)| name != FORMAT_FACT) {
             return Err(DatabaseError::NotOurs(ORDER_SCHEMA));
         }
-        Ok(population(&facts).map_or_else(DatabaseData::Unusable, DatabaseData::Loaded))
+        let unusable = |error: MetadataError| DatabaseData::Unusable(error.to_string());
+        Ok(population(&facts).map_or_else(unusable, DatabaseData::Loaded))
     }
 
     /// Removes our schema with all that is in it.
@@ -254,23 +272,23 @@ fn fact(row: &[(String, Option<String>)]) -> Option<(String, i64)> {
 }
 
 /// Returns the population that metadata describe, or what they have in its place.
-fn population(found: &[(String, i64)]) -> Result<Population, String> {
+fn population(found: &[(String, i64)]) -> Result<Population, MetadataError> {
     let fact = |name: &str| found.iter().find(|(one, _)| one == name).map(|(_, value)| *value);
-    let needed = |name: &str| fact(name).ok_or_else(|| format!("metadata without `{name}`"));
+    let needed = |name: &'static str| fact(name).ok_or(MetadataError::Missing(name));
     match fact(FORMAT_FACT) {
         Some(FORMAT) => {}
-        Some(other) => return Err(format!("data of format {other}; this build makes format {FORMAT}")),
-        None => return Err("metadata without a format".to_owned()),
+        Some(other) => return Err(MetadataError::Format(other)),
+        None => return Err(MetadataError::NoFormat),
     }
     if fact(COMPLETE_FACT) != Some(1) {
-        return Err("data whose loading was interrupted".to_owned());
+        return Err(MetadataError::Incomplete);
     }
-    let size = |name: &str| needed(name).map(|value| u32::try_from(value).unwrap_or(u32::MAX));
-    let scale = DataScale::new(size("warehouses")?, size("divisor")?).map_err(|error| error.to_string())?;
+    let size = |name: &'static str| needed(name).map(|value| u32::try_from(value).unwrap_or(u32::MAX));
+    let scale = DataScale::new(size("warehouses")?, size("divisor")?)?;
     let loaded_at = WallTime(needed("loaded_at")?);
     let population = Population::new(needed("seed")?.cast_unsigned(), scale, loaded_at);
     let is_same = facts(&population).iter().all(|(name, value)| fact(name) == Some(*value));
-    if is_same { Ok(population) } else { Err("rows of a build that generates different ones".to_owned()) }
+    if is_same { Ok(population) } else { Err(MetadataError::OtherRows) }
 }
 
 /// Returns a column of the only row as a number.
@@ -305,7 +323,7 @@ mod tests {
         let mut found: Vec<(String, i64)> = facts(&made).map(|(name, value)| (name.to_owned(), value)).into();
         found.extend([(FORMAT_FACT.to_owned(), FORMAT), (COMPLETE_FACT.to_owned(), 1)]);
         change(&mut found);
-        population(&found)
+        population(&found).map_err(|error| error.to_string())
     }
 
     #[test]

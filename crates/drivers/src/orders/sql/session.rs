@@ -38,7 +38,7 @@ pub(crate) trait SqlForms: Sized {
     ) -> Result<End, SqlFailure>;
 }
 
-/// A session.
+/// The session of a terminal of order entry.
 pub(crate) struct Session<F: SqlForms> {
     connection: F::Connection,
     forms: F,

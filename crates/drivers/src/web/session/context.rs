@@ -15,6 +15,7 @@ use super::origin::Origin;
 use crate::web::Target;
 use crate::web::capture::Wanted;
 use crate::web::missing::SessionNames;
+use crate::web::setup_error::WebSetupError;
 use crate::{TargetPolicy, Trust};
 
 /// The context that the sessions of a load thread share: how requests are made and what is taken from their replies.
@@ -58,17 +59,17 @@ impl SessionContext {
     /// Prepares the sessions of a workload; `filled` are its requests with their secrets.
     ///
     /// # Errors
-    /// The name of data whose values are not at hand.
+    /// The values of some data are not at hand.
     pub(crate) fn new(
         at: &SessionTarget<'_>,
         workload: &WebWorkload,
         filled: &[Request],
         secrets: &Secrets,
-    ) -> Result<SessionContext, String> {
+    ) -> Result<SessionContext, WebSetupError> {
         let data: Vec<(DataSet, Arc<DataTable>)> =
             workload.data.iter().cloned().zip(secrets.data().iter().cloned()).collect();
         if let Some(missing) = workload.data.get(data.len()) {
-            return Err(missing.name.clone());
+            return Err(WebSetupError::Data(missing.name.clone()));
         }
         let names: Vec<String> = workload.extracted_names().into_iter().map(str::to_owned).collect();
         let extracts = || workload.requests.iter().flat_map(|request| &request.extracts);

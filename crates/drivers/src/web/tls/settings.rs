@@ -8,7 +8,7 @@ use rustls::client::Resumption;
 use rustls::{ClientConfig, HandshakeKind};
 
 use super::tickets::TicketStore;
-use crate::net::{CertificateProblem, ClientTls, Trust};
+use crate::net::{CertificateProblem, ClientTls, ClientTlsError, Trust};
 use crate::web::target::Target;
 
 /// Numbers of TLS handshakes, by kind.
@@ -44,7 +44,7 @@ impl TlsSettings {
         target: &Target,
         protocol: &WebProtocol,
         trust: &Trust,
-    ) -> Result<Option<TlsSettings>, String> {
+    ) -> Result<Option<TlsSettings>, ClientTlsError> {
         if protocol.tls == Tls::Off {
             return Ok(None);
         }

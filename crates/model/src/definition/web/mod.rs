@@ -29,8 +29,22 @@ pub(super) use weight::Weight;
 
 use workload::read_workload;
 
+use super::WorkloadDefinition;
+use super::family_spec::{FamilySpec, WorkloadParts};
+use super::values::server_url;
 use crate::{
-    ChosenSetting, Connection, Cookies, Page, PlacedSecret, Request, Think, WebProtocol, WebWorkload,
+    ChosenSetting, Connection, Cookies, Page, PlacedSecret, Request, Think, WebProtocol, WebWorkload, setting,
+};
+
+/// The answers of web servers.
+pub(super) static SPEC: FamilySpec = FamilySpec {
+    is_started: true,
+    is_described: true,
+    settings: setting::web::SETTINGS,
+    target: server_url,
+    read: |WorkloadParts { workload, protocol, level_max, .. }| {
+        read(workload, protocol, level_max).map(WorkloadDefinition::Web)
+    },
 };
 
 /// A web workload: a filelist or requests, and their protocol.
@@ -91,7 +105,7 @@ pub enum FilelistSource {
 
 /// Reads `[workload]`; `protocol` is the settings of `[protocol]`, and `level_max` the highest level of load that the
 /// definition names.
-pub(super) fn read(
+fn read(
     workload: Option<TomlTable>,
     protocol: Option<&[ChosenSetting]>,
     level_max: Option<f64>,

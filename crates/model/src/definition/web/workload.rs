@@ -57,15 +57,13 @@ pub(super) fn read_workload(mut table: TomlTable, level_max: Option<f64>) -> Opt
     let about = "Data of users, by their names: files whose columns stand in requests as `{NAME.COLUMN}`.";
     let mut data = read_data(&mut table, about);
     let has_filelist = table.value("filelist").is_some();
-    match requests.is_some() || table.value("requests").is_some() {
-        true if has_filelist => {
-            table.reject("requests", ValueError::new("expected either `filelist` or `requests`, found both"));
-        }
-        false if !has_filelist => {
-            let error = ValueError::new("expected either `filelist` or `requests`, found neither");
-            table.reject("filelist", error.hint("write `[[workload.requests]]`"));
-        }
-        _ => {}
+    let has_requests = requests.is_some() || table.value("requests").is_some();
+    if has_requests && has_filelist {
+        table.reject("requests", ValueError::new("expected either `filelist` or `requests`, found both"));
+    }
+    if !has_requests && !has_filelist {
+        let error = ValueError::new("expected either `filelist` or `requests`, found neither");
+        table.reject("filelist", error.hint("write `[[workload.requests]]`"));
     }
     if has_filelist && pages.is_some() {
         table.reject("pages", ValueError::new("a filelist defines its own pages"));

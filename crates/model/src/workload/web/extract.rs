@@ -46,18 +46,25 @@ impl ExtractSource {
     }
 }
 
+/// A text that is no regular expression, or too large a one.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[error("{}", reason(.0))]
+pub struct RegexError(#[from] regex::Error);
+
+/// Returns the last line of an error, which has the reason; those before it draw the position.
+fn reason(error: &regex::Error) -> String {
+    let text = error.to_string();
+    let last = text.lines().last().unwrap_or_default().trim();
+    last.strip_prefix("error: ").unwrap_or(last).to_owned()
+}
+
 /// Compiles a regular expression, within 1 MiB; its matching takes time linear in the text.
 ///
 /// # Errors
 ///
-/// The text is no regular expression, or too large a one: the reason.
-pub fn compile_regex(pattern: &str) -> Result<regex::Regex, String> {
-    let compiled = regex::RegexBuilder::new(pattern).size_limit(REGEX_BYTES_MAX).build();
-    compiled.map_err(|error| {
-        let text = error.to_string();
-        let last = text.lines().last().unwrap_or_default().trim();
-        last.strip_prefix("error: ").unwrap_or(last).to_owned()
-    })
+/// The text is no regular expression, or too large a one.
+pub fn compile_regex(pattern: &str) -> Result<regex::Regex, RegexError> {
+    Ok(regex::RegexBuilder::new(pattern).size_limit(REGEX_BYTES_MAX).build()?)
 }
 
 /// Returns whether a text is a JSON pointer (RFC 6901 §3).

@@ -1,6 +1,6 @@
 //! Web workloads: requests, their weights and the expected replies.
 //!
-//! - `request`: a kind of request and its expected reply
+//! - `request`: a kind of request and its expected reply; `operation`: one request of a kind
 //! - `template`: texts with placeholders
 //! - `path`: paths with parameters
 //! - `parameter`: the values of a parameter and their distribution
@@ -17,6 +17,7 @@ mod data;
 mod data_table;
 mod extract;
 mod file_set;
+mod operation;
 mod parameter;
 mod path;
 mod protocol;
@@ -32,10 +33,11 @@ pub use catalog::web_measure;
 pub use data::{DataSet, RowPick, RowsEnd, UserPage};
 pub use data_table::{DATA_BYTES_MAX, DataError, DataTable};
 pub use extract::{
-    BUFFERED_BODY_MAX, EXTRACTED_BYTES_MAX, EXTRACTED_MAX, Extract, ExtractSource, compile_regex,
+    BUFFERED_BODY_MAX, EXTRACTED_BYTES_MAX, EXTRACTED_MAX, Extract, ExtractSource, RegexError, compile_regex,
     is_json_pointer,
 };
 pub use file_set::{FILES_MAX, FileSet, FileSetError, SetFile, file_path_fault};
+pub use operation::WebRequest;
 pub use parameter::{Count, Parameter, ParameterError, Pick, PickError};
 pub use path::{PathPattern, PathPatternError, PathValue};
 pub use protocol::{CLOSE_WAIT_MAX, Connection, HttpVersion, STREAMS_MAX, Tls, WebProtocol};
@@ -189,6 +191,10 @@ impl FamilyWorkload for WebWorkload {
 
     fn is_encrypted(&self) -> bool {
         self.protocol.tls != Tls::Off
+    }
+
+    fn has_one_writer(&self, _: &str) -> bool {
+        false
     }
 
     fn grows_with_load(&self) -> bool {

@@ -7,11 +7,15 @@ use model::{Counter, Reading};
 
 use crate::sock_diag::TcpSocket;
 
-/// The clients' ends of connections that were there at the last count and that this program does not hold.
+/// Connections that were there at the last count and that this program does not hold.
 #[derive(Debug, Default)]
 pub(super) struct OtherClients {
-    seen: BTreeSet<(SocketAddr, SocketAddr)>,
+    seen: BTreeSet<ForeignConnection>,
 }
+
+/// A connection: its ends, of which the client's is first, and the number of the client's socket, or of the server's where
+/// the client is on another machine. Ports are soon used again, numbers are not.
+type ForeignConnection = (SocketAddr, SocketAddr, u64);
 
 /// Numbers of the sockets that processes hold.
 #[derive(Debug)]
@@ -45,12 +49,13 @@ impl OtherClients {
                 Some(inode) if held.server.contains(inode) => {}
                 // The client has closed its end.
                 None if ends.0.ip().is_loopback() => {}
-                Some(_) | None => {
-                    seen.insert(ends);
+                Some(0) => {}
+                found => {
+                    seen.insert((ends.0, ends.1, *found.unwrap_or(&one.inode)));
                 }
             }
         }
-        for (_, server) in seen.intersection(&self.seen) {
+        for (_, server, _) in seen.intersection(&self.seen) {
             counts.entry(server.port()).and_modify(|n| *n += 1);
         }
         self.seen = seen;
@@ -102,6 +107,19 @@ mod tests {
         sockets[2].local = "127.0.0.1:40009".parse().unwrap();
         sockets[3].remote = sockets[2].local;
         assert_eq!(clients.count(&sockets, &ports, &held), [(80, 1)].into());
+    }
+
+    /// At thousands of connections per second a port is soon used again, each time while sockets are listed.
+    #[test]
+    fn connections_that_have_the_ports_of_earlier_ones_are_not_counted() {
+        let held = HeldSockets { own: &[1].into(), server: &[11, 12, 13, 14].into() };
+        let ports = [80].into();
+        let mut clients = OtherClients::default();
+        for (at_client, at_server) in [(2, 12), (3, 13), (0, 14), (0, 14)] {
+            let mut sockets = both("127.0.0.1:40001", "127.0.0.1:80", [1, 11]).to_vec();
+            sockets.extend(both("127.0.0.1:40002", "127.0.0.1:80", [at_client, at_server]));
+            assert_eq!(clients.count(&sockets, &ports, &held), [(80, 0)].into());
+        }
     }
 
     /// Without a connection of this process nobody knows whether the load goes to a port.

@@ -44,7 +44,7 @@ impl PrometheusMachine {
 impl ResourceMonitor for PrometheusMachine {
     fn read(&mut self, into: &mut Vec<Reading>) -> Result<(), MonitorError> {
         let fail = |reason| MonitorError { watched: self.url.as_str().to_owned(), reason };
-        let page = self.url.fetch(self.limits).map_err(fail)?;
+        let page = self.url.fetch(self.limits).map_err(|error| fail(error.to_string()))?;
         let before = into.len();
         let notes = self.tables.read(&page, into);
         match into.len() == before {

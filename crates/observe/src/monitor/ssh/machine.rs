@@ -8,12 +8,14 @@
 //! | backing off | reports the reason | backing off for 0, 1, 3, 7, 15, then 30 readings, then reconnecting |
 //! | reconnecting | requests, waits for the answer | connected; or ended, with longer backoff |
 
+use std::fmt::Display;
+
 use model::Reading;
 
 use super::account::SshAccount;
 use super::processes::RemoteProcesses;
 use super::script::{ANSWERS_MAX, Files, answer_in, end_line, read_answer, script};
-use super::ssh_connection::{SshConnection, SshOptions};
+use super::ssh_connection::{SshConnection, SshConnectionError, SshOptions};
 use crate::monitor::{MonitorError, PROC_FILES, RemoteGroupSize, ResourceMonitor};
 use crate::program::StartProgram;
 use crate::watch::ProcessSelector;
@@ -53,10 +55,10 @@ struct Backoff {
 }
 
 impl Backoff {
-    fn begin(&mut self, why: &str) {
+    fn begin(&mut self, why: &SshConnectionError) {
         self.rest = 2_u32.saturating_pow(self.ended).saturating_sub(1).min(REST_MAX);
         self.ended = self.ended.saturating_add(1);
-        self.why = why.to_owned();
+        self.why = why.to_string();
     }
 }
 
@@ -83,11 +85,9 @@ impl SshMachine {
         if selectors.is_empty() {
             return Ok(machine);
         }
-        let missing = machine.ask(&mut Vec::new()).and_then(|()| machine.processes.missing());
-        match missing {
-            Ok(()) => Ok(machine),
-            Err(reason) => Err(MonitorError { watched: machine.account.to_string(), reason }),
-        }
+        machine.ask(&mut Vec::new()).map_err(|error| machine.error(error))?;
+        machine.processes.missing().map_err(|error| machine.error(error))?;
+        Ok(machine)
     }
 
     fn reading(
@@ -96,9 +96,9 @@ impl SshMachine {
         options: SshOptions,
         start: StartProgram,
     ) -> Result<SshMachine, MonitorError> {
-        let fail = |reason: String| {
+        let fail = |error: SshConnectionError| {
             let hint = format!("hint: `ssh -o BatchMode=yes {account} true` must work without prompts");
-            MonitorError { watched: account.to_string(), reason: format!("{reason}\n{hint}") }
+            MonitorError { watched: account.to_string(), reason: format!("{error}\n{hint}") }
         };
         let mut connection = begin(&account, &options, start, files).map_err(fail)?;
         let within = connection.within(options.connect_time);
@@ -126,27 +126,38 @@ impl SshMachine {
 
     /// Requests an answer, over a new connection if the last one has ended and backed off. The first answer
     /// over a new connection may be late, like any other: later readings wait for it.
-    fn ask_or_reconnect(&mut self, into: &mut Vec<Reading>) -> Result<(), String> {
+    fn ask_or_reconnect(&mut self, into: &mut Vec<Reading>) -> Result<(), MonitorError> {
         if self.connection.is_over() {
             if let Some(rest) = self.back_off.rest.checked_sub(1) {
                 self.back_off.rest = rest;
-                return Err(self.back_off.why.clone());
+                return Err(self.error(&self.back_off.why));
             }
             let begun = begin(&self.account, &self.options, self.start, self.files);
-            self.connection = begun.inspect_err(|why| self.back_off.begin(why))?;
+            self.connection = begun.map_err(|error| self.ended(&error))?;
             (self.asked, self.answered) = (1, 0);
         }
-        let told = self.ask(into);
-        match &told {
-            Ok(()) => self.back_off.ended = 0,
-            Err(why) if self.connection.is_over() => self.back_off.begin(why),
-            Err(_) => {}
+        match self.ask(into) {
+            Ok(()) => {
+                self.back_off.ended = 0;
+                Ok(())
+            }
+            Err(error) if self.connection.is_over() => Err(self.ended(&error)),
+            Err(error) => Err(self.error(error)),
         }
-        told
+    }
+
+    /// Backs off after a connection has ended, and returns why it has.
+    fn ended(&mut self, why: &SshConnectionError) -> MonitorError {
+        self.back_off.begin(why);
+        self.error(why)
+    }
+
+    fn error(&self, reason: impl Display) -> MonitorError {
+        MonitorError { watched: self.account.to_string(), reason: reason.to_string() }
     }
 
     /// Requests an answer, and appends it. A late answer is discarded, because it describes the past.
-    fn ask(&mut self, into: &mut Vec<Reading>) -> Result<(), String> {
+    fn ask(&mut self, into: &mut Vec<Reading>) -> Result<(), SshConnectionError> {
         let within = self.connection.within(self.options.answer_time);
         if self.answered < self.asked {
             self.connection.receive(&end_line(self.asked), within)?;
@@ -168,7 +179,6 @@ impl SshMachine {
 impl ResourceMonitor for SshMachine {
     fn read(&mut self, into: &mut Vec<Reading>) -> Result<(), MonitorError> {
         self.ask_or_reconnect(into)
-            .map_err(|reason| MonitorError { watched: self.account.to_string(), reason })
     }
 
     fn groups_there(&self) -> Vec<RemoteGroupSize> {
@@ -182,7 +192,7 @@ fn begin(
     options: &SshOptions,
     start: StartProgram,
     files: &Files,
-) -> Result<SshConnection, String> {
+) -> Result<SshConnection, SshConnectionError> {
     let mut connection = SshConnection::start(options, account.as_str(), start)?;
     connection.send(&script(files, ANSWERS_MAX))?;
     Ok(connection)
@@ -592,7 +602,7 @@ mod tests {
             .collect();
         assert_eq!(tried, [2, 4, 8, 16]);
         machine.back_off.ended = 40;
-        machine.back_off.begin("gone");
+        machine.back_off.begin(&SshConnectionError::EndedSilently);
         assert_eq!(machine.back_off.rest, REST_MAX);
     }
 

@@ -51,6 +51,17 @@ pub(super) struct RemoteProcesses {
     readings: u32,
 }
 
+/// A selector without a process.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "no process was found for `{label}`, or this account may not see it\nhint: an account sees the sockets of its own \
+     processes only; `pid=`, `unit=`, `cgroup=` and `container=` with an id need no privileges; only root can read the \
+     names given by docker and nerdctl, and find the container behind a port that docker publishes"
+)]
+pub(super) struct NoProcessThere {
+    label: String,
+}
+
 /// The services on that machine to which groups are connected, as far as they are looked for.
 #[derive(Debug, Default)]
 struct BackEndSearch {
@@ -275,15 +286,12 @@ impl RemoteProcesses {
     /// Returns whether every group has processes.
     ///
     /// # Errors
-    /// The selector without a process, with a remedy.
-    pub(super) fn missing(&self) -> Result<(), String> {
-        let Some(group) = self.groups.iter().find(|group| group.members.is_empty()) else { return Ok(()) };
-        Err(format!(
-            "no process was found for `{}`, or this account may not see it\nhint: an account sees the sockets of its own \
-             processes only; `pid=`, `unit=`, `cgroup=` and `container=` with an id need no privileges; only root can read \
-             the names given by docker and nerdctl, and find the container behind a port that docker publishes",
-            group.label
-        ))
+    /// A group has none.
+    pub(super) fn missing(&self) -> Result<(), NoProcessThere> {
+        match self.groups.iter().find(|group| group.members.is_empty()) {
+            Some(group) => Err(NoProcessThere { label: group.label.clone() }),
+            None => Ok(()),
+        }
     }
 
     /// Takes what was printed of the processes that were requested.
@@ -519,7 +527,8 @@ mod tests {
         let mut remote = RemoteProcesses::new(&["pid=10".parse().unwrap()]);
         assert_eq!(remote.question(), FIND);
         remote.find("nothing");
-        assert!(remote.missing().unwrap_err().starts_with("no process was found for `pid=10`"));
+        let error = remote.missing().unwrap_err().to_string();
+        assert!(error.starts_with("no process was found for `pid=10`"), "{error}");
         assert_eq!(remote.question(), "");
         remote.find(&stat(10, 10));
         assert_eq!(remote.missing(), Ok(()));

@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 use std::fmt::Debug;
-use std::io::{ErrorKind, Read, Write};
+use std::io::{self, ErrorKind, Read, Write};
 use std::process::{ChildStderr, ChildStdin, ChildStdout, Stdio};
 use std::time::Duration;
 
@@ -56,6 +56,26 @@ impl Default for SshOptions {
     }
 }
 
+/// A reason why a connection gives no answer.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum SshConnectionError {
+    #[error("cannot start `{program}`: {error}")]
+    Start { program: &'static str, error: io::Error },
+    #[error("`{program}` has no standard input and output")]
+    NoStreams { program: &'static str },
+    #[error("no complete answer within {} ms", .0.as_millis())]
+    Late(Duration),
+    #[error("the answer is longer than {ANSWER_BYTES_MAX} bytes")]
+    LongAnswer,
+    /// `ssh` ended; its last line.
+    #[error("`ssh` ended: {0}")]
+    Ended(String),
+    #[error("`ssh` ended without a message")]
+    EndedSilently,
+    #[error(transparent)]
+    System(#[from] io::Error),
+}
+
 /// A deadline.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Deadline {
@@ -89,15 +109,15 @@ impl SshConnection {
         options: &SshOptions,
         destination: &str,
         start: StartProgram,
-    ) -> Result<SshConnection, String> {
+    ) -> Result<SshConnection, SshConnectionError> {
         let program = options.program.name();
         let mut command = options.program.command();
         // The destination does not look like an option; the dashes guard against future changes.
         command.args(&options.arguments).args(["--", destination, "sh"]);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        let started = start(command).map_err(|error| format!("cannot start `{program}`: {error}"))?;
+        let started = start(command).map_err(|error| SshConnectionError::Start { program, error })?;
         let StartedProgram { owner, input: Some(input), output: Some(output), errors } = started else {
-            return Err(format!("`{program}` has no standard input and output"));
+            return Err(SshConnectionError::NoStreams { program });
         };
         let clock = RealClock::start();
         let (printed, said) = (Vec::new(), Vec::new());
@@ -118,9 +138,9 @@ impl SshConnection {
     ///
     /// # Errors
     /// Writing fails; not if `ssh` has ended, because waiting for the answer then reports the reason.
-    pub(super) fn send(&mut self, text: &str) -> Result<(), String> {
+    pub(super) fn send(&mut self, text: &str) -> Result<(), SshConnectionError> {
         match self.input.write_all(text.as_bytes()) {
-            Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(error.to_string()),
+            Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(error.into()),
             _ => Ok(()),
         }
     }
@@ -128,16 +148,16 @@ impl SshConnection {
     /// Returns the output up to and including the line that ends an answer.
     ///
     /// # Errors
-    /// The answer does not arrive in time, or `ssh` ends; the text says why.
-    pub(super) fn receive(&mut self, end_line: &str, within: Deadline) -> Result<String, String> {
+    /// The answer does not arrive in time, or `ssh` ends.
+    pub(super) fn receive(&mut self, end_line: &str, within: Deadline) -> Result<String, SshConnectionError> {
         while !self.printed.ends_with(end_line.as_bytes()) {
             let left = within.left(self.clock);
             if left == Nanos(0) {
-                return Err(format!("no complete answer within {} ms", within.time.as_millis()));
+                return Err(SshConnectionError::Late(within.time));
             }
             if ANSWER_BYTES_MAX < self.printed.len() {
                 self.is_over = true;
-                return Err(format!("the answer is longer than {ANSWER_BYTES_MAX} bytes"));
+                return Err(SshConnectionError::LongAnswer);
             }
             self.wait(left).inspect_err(|_| self.is_over = true)?;
         }
@@ -145,7 +165,7 @@ impl SshConnection {
     }
 
     /// Waits at most `time` for output, and reads it.
-    fn wait(&mut self, time: Nanos) -> Result<(), String> {
+    fn wait(&mut self, time: Nanos) -> Result<(), SshConnectionError> {
         let mut watched = vec![PollFd::new(&self.output, PollFlags::IN)];
         watched.extend(self.errors.as_ref().map(|errors| PollFd::new(errors, PollFlags::IN)));
         let ready = ready(&mut watched, time)?;
@@ -158,7 +178,7 @@ impl SshConnection {
                 Ok(0) => return Err(self.last_words()),
                 Ok(length) => self.printed.extend_from_slice(&piece[..length]),
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                Err(error) => return Err(error.to_string()),
+                Err(error) => return Err(error.into()),
             }
         }
         Ok(())
@@ -176,7 +196,7 @@ impl SshConnection {
     }
 
     /// Returns why the output ended: the last line of standard error, which may arrive a moment later.
-    fn last_words(&mut self) -> String {
+    fn last_words(&mut self) -> SshConnectionError {
         let within = self.within(LAST_WORDS);
         while let Some(errors) = &self.errors {
             match ready(&mut [PollFd::new(errors, PollFlags::IN)], within.left(self.clock)) {
@@ -186,8 +206,8 @@ impl SshConnection {
         }
         let said = String::from_utf8_lossy(&self.said);
         match said.lines().map(str::trim).rfind(|line| !line.is_empty()) {
-            Some(line) => format!("`ssh` ended: {}", foreign_text(&without_credentials(line))),
-            None => "`ssh` ended without a message".to_owned(),
+            Some(line) => SshConnectionError::Ended(foreign_text(&without_credentials(line))),
+            None => SshConnectionError::EndedSilently,
         }
     }
 }
@@ -200,7 +220,7 @@ impl Deadline {
 }
 
 /// Waits at most `time` until a descriptor is readable; returns which are.
-fn ready(watched: &mut [PollFd<'_>], time: Nanos) -> Result<Vec<bool>, String> {
+fn ready(watched: &mut [PollFd<'_>], time: Nanos) -> io::Result<Vec<bool>> {
     let timeout = Timespec {
         tv_sec: (time.0 / 1_000_000_000).cast_signed(),
         tv_nsec: (time.0 % 1_000_000_000).cast_signed(),
@@ -208,6 +228,6 @@ fn ready(watched: &mut [PollFd<'_>], time: Nanos) -> Result<Vec<bool>, String> {
     match poll(watched, Some(&timeout)) {
         Ok(_) => Ok(watched.iter().map(|one| !one.revents().is_empty()).collect()),
         Err(rustix::io::Errno::INTR) => Ok(vec![false; watched.len()]),
-        Err(error) => Err(error.to_string()),
+        Err(error) => Err(error.into()),
     }
 }

@@ -8,10 +8,10 @@ use anyhow::Result;
 use model::{FileSet, SetFile};
 use tempfile::TempDir;
 use testbed::{
-    Acceleration, Populated, Recipe, ResourceLimits, RunningSut, Server, SutRequest, WebParts, populate,
+    Origin, Populated, Recipe, ResourceLimits, RunningSut, Server, SutRequest, WebParts, populate,
 };
 
-use super::{BEFORE, OURS};
+use crate::bench::rounds::{Contender, OURS};
 use crate::bench::{LOAD_CPU, SERVER_CPU, nginx, scripts};
 use crate::shell::root;
 
@@ -37,8 +37,6 @@ pub(super) const LARGE: (&str, u64) = ("/512000.bin", 512_000);
 pub(super) struct Fixture {
     /// The program that is measured, and that generates load.
     pub plimsoll: PathBuf,
-    /// Another build of it, which runs as the accelerator [`BEFORE`].
-    against: Option<PathBuf>,
     /// All files on disk.
     pub files: FileSet,
     populated: Populated,
@@ -49,7 +47,7 @@ pub(super) struct Fixture {
 impl Fixture {
     /// Creates the files and starts nginx as the origin, on the generator's CPU: with a warm cache it is
     /// idle.
-    pub(super) fn new(plimsoll: &Path, against: Option<PathBuf>) -> Result<Fixture> {
+    pub(super) fn new(plimsoll: &Path) -> Result<Fixture> {
         let folder = tempfile::Builder::new()
             .prefix("plimsoll-bench-")
             .permissions(std::os::unix::fs::PermissionsExt::from_mode(0o755))
@@ -62,19 +60,12 @@ impl Fixture {
         std::fs::write(path(SCRIPT), script)?;
         let files = file_set(&definition)?;
         let populated = populate(&path("files"), &files, |_| {})?;
-        let request = SutRequest {
-            root: Some(populated.clone()),
-            ..request(
-                plimsoll,
-                folder.path(),
-                LOAD_CPU,
-                &files,
-                Server::Recipe(Box::new(Recipe::load("nginx")?)),
-            )?
-        };
+        let nginx = Box::new(Recipe::load("nginx")?);
+        let mut request = request(plimsoll, folder.path(), LOAD_CPU, &files, nginx)?;
+        request.web.root = Some(populated.clone());
         let mut server = RunningSut::start(request)?;
         server.wait_ready(READY_MAX)?;
-        Ok(Fixture { plimsoll: plimsoll.to_owned(), against, files, populated, server, folder })
+        Ok(Fixture { plimsoll: plimsoll.to_owned(), files, populated, server, folder })
     }
 
     /// Returns the folder with everything.
@@ -100,48 +91,50 @@ impl Fixture {
     /// Starts an accelerator in front of the origin, with every file in its cache as far as it fits. Traffic
     /// Server writes to its disk first and takes into memory what it reads from there, so every file is
     /// requested twice.
-    pub(super) fn warm(&self, peer: &str, cache_bytes: u64) -> Result<RunningSut> {
-        let mut accelerator = self.start(peer, cache_bytes, self.server.addr())?;
+    pub(super) fn warm(&self, contender: &Contender, cache_bytes: u64) -> Result<RunningSut> {
+        let mut accelerator = self.start(contender, cache_bytes, self.server.addr())?;
         accelerator.warm(&self.files, false)?;
         accelerator.warm(&self.files, false)?;
         Ok(accelerator)
     }
 
     /// Starts an accelerator in front of an origin, with an empty cache.
-    pub(super) fn start(&self, peer: &str, cache_bytes: u64, origin: SocketAddr) -> Result<RunningSut> {
-        let (peer, program) = match &self.against {
-            Some(other) if peer == BEFORE => (OURS, other),
-            _ => (peer, &self.plimsoll),
-        };
-        let recipe = Box::new(Recipe::load_accelerator(peer)?);
-        let server = Server::Accelerator { accelerator: Acceleration { recipe, cache_bytes }, origin };
-        let request = request(program, self.folder(), SERVER_CPU, &self.files, server)?;
+    pub(super) fn start(
+        &self,
+        contender: &Contender,
+        cache_bytes: u64,
+        origin: SocketAddr,
+    ) -> Result<RunningSut> {
+        // Builds of Plimsoll have one recipe, whatever they are called.
+        let name = contender.program.as_ref().map_or(contender.name, |_| OURS);
+        let program = contender.program.as_ref().unwrap_or(&self.plimsoll);
+        let recipe = Box::new(Recipe::load_accelerator(name)?);
+        let mut request = request(program, self.folder(), SERVER_CPU, &self.files, recipe)?;
+        request.web.origin = Some(Origin { address: origin, cache_bytes });
         let mut accelerator = RunningSut::start(request)?;
         accelerator.wait_ready(READY_MAX)?;
         Ok(accelerator)
     }
 }
 
-fn request<'a>(
+fn request(
     plimsoll: &Path,
     folder: &Path,
     cpu: &str,
-    files: &'a FileSet,
-    server: Server,
-) -> Result<SutRequest<'a>> {
+    files: &FileSet,
+    recipe: Box<Recipe>,
+) -> Result<SutRequest> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     Ok(SutRequest {
-        server,
+        server: Server::Recipe(recipe),
         work_dir: folder.join("work"),
         data_dir: folder.join("data"),
-        files,
-        root: None,
         limits: ResourceLimits { cpus: vec![cpu.parse()?], ..ResourceLimits::default() },
         port: None,
         search_path: std::env::split_paths(&path).collect(),
         profile: None,
         variant: None,
-        web: WebParts::default(),
+        web: WebParts { files: Some(files.clone()), ..WebParts::default() },
         program: plimsoll.to_owned(),
     })
 }

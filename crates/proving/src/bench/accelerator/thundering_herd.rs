@@ -17,9 +17,10 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use testbed::pin_current_thread;
 use units::{Clock, Nanos, RealClock};
 
-use super::cases::CONNECTIONS;
+use super::cases::{CONNECTIONS, Values};
 use super::fixture::Fixture;
 use crate::bench::LOAD_CPU;
+use crate::bench::rounds::Contender;
 
 /// Time to generate the page.
 const MAKING: Duration = Duration::from_secs(1);
@@ -37,10 +38,10 @@ const SLOW: &str = "/cgi-bin/slow";
 const BODY: [u8; 10_000] = [b'x'; 10_000];
 
 /// Runs a turn.
-pub(super) fn perform(fixture: &Fixture, peer: &str) -> Result<Vec<f64>> {
+pub(super) fn perform(fixture: &Fixture, contender: &Contender, _: u32) -> Result<Values> {
     let cpu = LOAD_CPU.parse()?;
     let origin = SlowOrigin::start(cpu)?;
-    let accelerator = fixture.start(peer, fixture.roomy(), origin.address)?;
+    let accelerator = fixture.start(contender, fixture.roomy(), origin.address)?;
     let address = accelerator.addr();
     let state = Arc::clone(&origin.state);
     let herd = std::thread::spawn(move || {

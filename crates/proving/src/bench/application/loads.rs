@@ -1,8 +1,14 @@
-//! The loads: definitions of benchmarks with one small operation each, and the suite NET of a built-in one.
+//! The cases with their loads: definitions of benchmarks with one small operation each, and the suite NET of a built-in one.
 
 use anyhow::Result;
 
-use crate::bench::site::Site;
+use super::servers::ServerKind;
+use super::{ApplicationCosts, GENERATOR, SERVER};
+use crate::bench::figures::Column;
+use crate::bench::harness::Case;
+use crate::bench::site::{FEW, MANY, Site};
+
+use ServerKind::{Application, Nginx};
 
 /// Length of messages, bodies and files, in bytes.
 pub(super) const BYTES: usize = 512;
@@ -17,48 +23,65 @@ pub(super) const FILES: &str = "files";
 pub(super) const LOCATIONS: &str =
     "location = /message { return 200; } location = /message.bin { sendfile off; tcp_nopush off; }";
 
-/// A load.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Load {
-    /// The transaction CS alone.
-    Message,
-    /// POST over kept connections.
-    Post,
-    /// GET over kept connections.
-    Get,
-    /// The suite NET of `serverbench`.
-    Network,
+/// Service threads of the server where memory is measured.
+pub(super) const MEMORY_THREADS: u32 = 64;
+
+/// Titles of the cases: the transaction CS alone, requests over kept connections, and the suite NET.
+pub(super) const MESSAGE: &str = "CS, one service thread";
+pub(super) const POST: &str = "POST";
+pub(super) const GET: &str = "GET";
+pub(super) const MESSAGE_BY_DEFAULT: &str = "CS, default threads";
+pub(super) const NETWORK_FEW: &str = "NET, 100 clients";
+pub(super) const NETWORK_MANY: &str = "NET, 10,000 clients";
+
+/// A load on a server.
+pub(in crate::bench) struct ApplicationLoad {
+    /// The benchmark, by its file or its name, and its overrides, separated by spaces.
+    pub(super) arguments: &'static str,
+    pub(super) server: ServerKind,
+    pub(super) clients: u32,
+    /// The CPU times of ours that builds are compared by.
+    pub(super) compared: &'static [Column<ApplicationCosts>],
+}
+
+/// All cases: CPU time of the generator, that of the server, memory of the generator.
+pub(super) const CASES: [Case<ApplicationLoad>; 6] = [
+    Case::new(
+        &["client", "server"],
+        MESSAGE,
+        load("message.toml", Application(Some(1)), &[GENERATOR, SERVER]),
+    ),
+    Case::new(&["client"], POST, load("post.toml", Nginx, &[GENERATOR])),
+    Case::new(&["server"], GET, load("get.toml", Nginx, &[GENERATOR])),
+    Case::new(
+        &["client", "server"],
+        MESSAGE_BY_DEFAULT,
+        load("message.toml", Application(None), &[GENERATOR, SERVER]),
+    ),
+    Case::new(&["memory"], NETWORK_FEW, NETWORK),
+    Case::new(&["memory"], NETWORK_MANY, ApplicationLoad { clients: MANY, ..NETWORK }),
+];
+
+/// The suite NET of `serverbench`.
+const NETWORK: ApplicationLoad =
+    load("serverbench --set suite=net --ramp-up 0s --ramp-down 0s", Application(Some(MEMORY_THREADS)), &[]);
+
+const fn load(
+    arguments: &'static str,
+    server: ServerKind,
+    compared: &'static [Column<ApplicationCosts>],
+) -> ApplicationLoad {
+    ApplicationLoad { arguments, server, clients: FEW, compared }
 }
 
 /// Writes the definitions and the file.
 pub(super) fn write_files(site: &Site) -> Result<()> {
     std::fs::create_dir(site.path(FILES))?;
     std::fs::write(site.path(FILES).join("message.bin"), "x".repeat(BYTES))?;
-    for (load, text) in [(Load::Message, message()), (Load::Post, post()), (Load::Get, get())] {
-        std::fs::write(site.path(load.benchmark()), text)?;
+    for (name, text) in [("message.toml", message()), ("post.toml", post()), ("get.toml", get())] {
+        std::fs::write(site.path(name), text)?;
     }
     Ok(())
-}
-
-impl Load {
-    /// Returns the benchmark: the name of its file, or of a built-in one.
-    fn benchmark(self) -> &'static str {
-        match self {
-            Load::Message => "message.toml",
-            Load::Post => "post.toml",
-            Load::Get => "get.toml",
-            Load::Network => "serverbench",
-        }
-    }
-
-    /// Returns the benchmark and its overrides.
-    pub(super) fn arguments(self) -> Vec<&'static str> {
-        let more: &[&str] = match self {
-            Load::Network => &["--set", "suite=net", "--ramp-up", "0 s", "--ramp-down", "0 s"],
-            Load::Message | Load::Post | Load::Get => &[],
-        };
-        [&[self.benchmark()], more].concat()
-    }
 }
 
 fn message() -> String {
@@ -101,11 +124,5 @@ mod tests {
                 panic!("{problems:?}\n{text}");
             }
         }
-    }
-
-    #[test]
-    fn only_the_built_in_benchmark_has_overrides() {
-        assert_eq!(Load::Get.arguments(), ["get.toml"]);
-        assert_eq!(Load::Network.arguments()[..3], ["serverbench", "--set", "suite=net"]);
     }
 }

@@ -1,5 +1,7 @@
 //! The servers, on their CPU: the built-in application server, and nginx with one worker.
 
+use std::path::Path;
+
 use anyhow::{Context, Result};
 use model::{Counter, Reading};
 use observe::{AppServerAddress, AppServerMonitor, ResourceMonitor};
@@ -28,10 +30,10 @@ pub(super) struct RunningServer {
 }
 
 impl ServerKind {
-    /// Starts a server for a number of clients.
-    pub(super) fn start(self, site: &Site, clients: u32) -> Result<RunningServer> {
+    /// Starts a server for a number of clients; the application server is that of a build of Plimsoll.
+    pub(super) fn start(self, plimsoll: &Path, site: &Site, clients: u32) -> Result<RunningServer> {
         match self {
-            ServerKind::Application(threads) => application(site, threads, clients),
+            ServerKind::Application(threads) => application(plimsoll, threads, clients),
             ServerKind::Nginx => {
                 let nginx = Nginx::start_with(site, FILES, Listen::Plain, LOCATIONS)?;
                 let (target, service_threads) = (nginx.url(), None);
@@ -41,13 +43,13 @@ impl ServerKind {
     }
 }
 
-fn application(site: &Site, threads: Option<u32>, clients: u32) -> Result<RunningServer> {
+fn application(plimsoll: &Path, threads: Option<u32>, clients: u32) -> Result<RunningServer> {
     let (clients, threads) = (clients.to_string(), threads.map(|threads| threads.to_string()));
     let mut arguments = vec!["app", "--clients-max", &clients, "--queue-max", &clients];
     if let Some(threads) = &threads {
         arguments.extend(["--threads", threads]);
     }
-    let (process, address) = serve(&site.plimsoll, &arguments)?;
+    let (process, address) = serve(plimsoll, &arguments)?;
     Ok(RunningServer {
         target: format!("app://{address}"),
         service_threads: Some(service_threads(&address)?),

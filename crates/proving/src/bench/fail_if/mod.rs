@@ -12,51 +12,65 @@ mod page;
 mod pairs;
 mod server;
 
+use std::path::Path;
+
 use anyhow::Result;
+use tempfile::TempDir;
 
-use self::pairs::{CASES, Pair};
-use self::server::{Work, free_port};
-use super::CaseOptions;
-use super::machine;
-use crate::build::packaged_binary;
-use crate::packages::install;
+use self::pairs::{CASES, Pair, PairKind, PairSetup};
+use self::server::Work;
+use super::harness::{Case, Facts, Measurement};
+use super::machine::Program;
+use super::options::BenchOptions;
+use super::process::free_ports;
+use super::rounds::{Contender, Measured};
+use crate::packages::Needed;
 
-/// Parses the command line: twenty pairs, with steady phases of ten seconds, unless it says otherwise.
-///
-/// # Errors
-/// Unknown options, missing or invalid values, and options that exclude each other.
-pub fn options(arguments: &[&str]) -> Result<CaseOptions> {
-    let names: Vec<&str> = CASES.iter().map(|case| case.name).collect();
-    CaseOptions::parse(arguments, &names, (20, 10))
+/// Pairs of runs; a round has one of each case.
+pub(super) struct FailIfMeasurement {
+    setup: PairSetup,
+    work: Work,
+    _folder: TempDir,
 }
 
-/// Measures the selected cases, prints the result as Markdown, and writes it to `docs/ci.md` on request.
-///
-/// # Errors
-/// A program is missing and cannot be installed, or a measurement fails.
-pub fn perform(options: &CaseOptions) -> Result<()> {
-    install(&[("node", "nodejs")])?;
-    let plimsoll = options.binary.clone().map_or_else(packaged_binary, Ok)?;
-    let folder = tempfile::tempdir()?;
-    let setup = pairs::PairSetup {
-        plimsoll,
-        folder: folder.path().to_owned(),
-        seconds: options.seconds,
-        port: free_port()?,
-    };
-    let load = machine::load_average()?;
-    let work = Work::measured(&setup)?;
-    let mut measured = Vec::new();
-    for case in CASES.iter().filter(|case| options.wants(case.name)) {
-        let mut pairs: Vec<Pair> = Vec::new();
-        for n in 1..=options.rounds {
-            let pair = setup.pair(case, &work)?;
-            println!("{}, pair {n}: {pair}", case.name);
-            pairs.push(pair);
-        }
-        measured.push((case, pairs));
+impl Measurement for FailIfMeasurement {
+    type Load = PairKind;
+    type Costs = Pair;
+
+    const NAME: &'static str = "bench-fail-if";
+    const PAGE: &'static str = page::PAGE;
+    const NEEDED: &'static [Needed] = &[("node", "nodejs")];
+    const PROGRAMS: &'static [Program] = &[("Node", "node", "--version")];
+    const ROUNDS: usize = 20;
+    const SECONDS: u32 = 10;
+    const CASES: &'static [Case<PairKind>] = &CASES;
+
+    fn prepare(options: &BenchOptions, plimsoll: &Path) -> Result<FailIfMeasurement> {
+        let folder = tempfile::tempdir()?;
+        let [port] = free_ports()?;
+        let setup = PairSetup {
+            plimsoll: plimsoll.to_owned(),
+            folder: folder.path().to_owned(),
+            seconds: options.seconds,
+            port,
+        };
+        let work = Work::measured(&setup)?;
+        Ok(FailIfMeasurement { setup, work, _folder: folder })
     }
-    let text = page::text(options, &load, &measured)?;
-    println!("\n{text}");
-    if options.write { page::write(&text) } else { Ok(()) }
+
+    fn take(&mut self, load: &PairKind, _: &Contender) -> Result<Pair> {
+        self.setup.pair(load, &self.work)
+    }
+
+    fn text(_: &'static PairKind, pair: &Pair) -> String {
+        pair.to_string()
+    }
+
+    fn page(&mut self, facts: &Facts, measured: &Measured<Pair>) -> Result<String> {
+        Ok(page::text(facts, measured))
+    }
+
+    fn write(text: &str) -> Result<()> {
+        page::write(text)
+    }
 }

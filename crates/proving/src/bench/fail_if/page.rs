@@ -2,45 +2,45 @@
 
 use anyhow::{Context, Result};
 
-use super::super::CaseOptions;
-use super::super::machine;
-use super::pairs::{BOUNDS, Case, NOT_MEASURED, Pair};
+use super::pairs::{BOUNDS, CASES, NOT_MEASURED, Pair, PairKind};
+use crate::bench::figures::section;
+use crate::bench::harness::{Case, Facts};
+use crate::bench::rounds::Measured;
 use crate::shell::{root, write_page};
 
 /// The page, and the lines between which the tables are.
-const PAGE: &str = "docs/ci.md";
+pub(super) const PAGE: &str = "docs/ci.md";
 const BEGIN: &str = "<!-- tables: cargo xtask bench-fail-if --write -->\n";
 const END: &str = "<!-- end of tables -->\n";
 
-/// Cases with their pairs.
-type Measured<'a> = [(&'a Case, Vec<Pair>)];
-
 /// Returns the tables: pairs of identical code, and pairs of which one is slower.
-pub(super) fn text(options: &CaseOptions, load: &str, measured: &Measured) -> Result<String> {
-    let version = machine::row("Node", "node", "--version")?;
-    let (program, facts) = (options.line(), machine::without_servers()?);
-    Ok(format!(
-        "Measured with `cargo xtask bench-fail-if {program}`, load average before: {load}. Each side is a new process \
-         of a server on Node with 20 connections and steady phases of {} s; bounds `{}`.\n\n{facts}{version}\n{}",
+pub(super) fn text(facts: &Facts, measured: &Measured<Pair>) -> String {
+    let Facts { options, command, load, table } = facts;
+    format!(
+        "Measured with `{command}`, load average before: {load}. Each side is a new process \
+         of a server on Node with 20 connections and steady phases of {} s; bounds `{}`.\n\n{table}\n{}",
         options.seconds,
         BOUNDS.join("` and `"),
         tables(measured)
-    ))
+    )
 }
 
-fn tables(measured: &Measured) -> String {
+fn tables(measured: &Measured<Pair>) -> String {
     let table = |is_slower: bool, wanted: &str| {
-        let rows: String = measured.iter().filter(|(case, _)| case.is_slower == is_slower).map(row).collect();
+        let cases = CASES.iter().filter(|case| case.load.is_slower == is_slower);
+        let rows: String = cases.filter_map(|case| row(case, measured.ours(case.title))).collect();
         let head = format!(
             "| {wanted} | runs per side | pairs | exit 5 | undecided | invalid, repeated | rate, after ÷ before: median (range) |\n\
              |---|---:|---:|---:|---:|---:|---|\n"
         );
-        if rows.is_empty() { String::new() } else { head + &rows + "\n" }
+        section(rows, &head)
     };
     table(false, "must not fail") + &table(true, "must fail")
 }
 
-fn row((case, pairs): &(&Case, Vec<Pair>)) -> String {
+/// Returns the row of a case; `None` without pairs.
+fn row(case: &Case<PairKind>, pairs: &[Option<Pair>]) -> Option<String> {
+    let pairs: Vec<&Pair> = pairs.iter().flatten().collect();
     let count = |outcome: &str| pairs.iter().filter(|pair| pair.has(outcome)).count();
     let failed = count("exceeded");
     let undecided = pairs.iter().filter(|pair| !pair.has("exceeded") && pair.has("undecided")).count();
@@ -53,13 +53,14 @@ fn row((case, pairs): &(&Case, Vec<Pair>)) -> String {
     ratios.sort_by(f64::total_cmp);
     let ratio = |index: usize| ratios.get(index).map_or("–".to_owned(), |ratio| format!("{ratio:.3}"));
     let (middle, last) = (ratio(ratios.len() / 2), ratio(ratios.len().saturating_sub(1)));
-    format!(
+    let row = format!(
         "| {} | {} | {}{not_measured} | {failed} | {undecided} | {again} | {middle} ({}–{last}) |\n",
         case.title,
-        case.runs,
+        case.load.runs,
         pairs.len(),
         ratio(0)
-    )
+    );
+    (!pairs.is_empty()).then_some(row)
 }
 
 /// Writes the tables into the page.
@@ -77,8 +78,8 @@ fn with(page: &str, text: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::pairs::CASES;
     use super::*;
+    use crate::bench::rounds::OURS;
 
     fn pair(outcomes: [&str; 2], ratio: f64) -> Pair {
         Pair { outcomes: outcomes.map(str::to_owned).to_vec(), ratio: Some(ratio), again: 0 }
@@ -87,9 +88,10 @@ mod tests {
     #[test]
     fn pairs_are_counted_once() {
         let repeated = Pair { again: 2, ..pair(["exceeded", "undecided"], 0.7) };
-        let identical = vec![pair(["undecided", "kept"], 0.98), repeated];
-        let slower = vec![pair(["exceeded", "exceeded"], 0.71)];
-        let tables = tables(&[(&CASES[0], identical), (&CASES[1], slower)]);
+        let slower = pair(["exceeded", "exceeded"], 0.71);
+        let identical = [pair(["undecided", "kept"], 0.98), repeated];
+        let measured = [(CASES[0].title, OURS, &identical[..]), (CASES[1].title, OURS, &[slower])];
+        let tables = tables(&Measured::by_hand(&measured));
         assert!(tables.contains("| identical code | 1 | 2 | 1 | 1 | 2 | 0.980 (0.700–0.980) |"), "{tables}");
         assert!(
             tables.contains("| 40 % more time per page | 1 | 1 | 1 | 0 | 0 | 0.710 (0.710–0.710) |"),

@@ -8,6 +8,7 @@ use anyhow::{Context, Result, ensure};
 use serde_json::Value;
 
 use super::server::{Work, start};
+use crate::bench::harness::Case;
 use crate::shell::line;
 
 /// The bounds of every comparison.
@@ -15,11 +16,7 @@ pub(super) const BOUNDS: [&str; 2] = ["rate<-5%", "cpu>+5%"];
 
 /// Pairs of one kind.
 #[derive(Debug)]
-pub(super) struct Case {
-    /// The name, for the command line.
-    pub name: &'static str,
-    /// What the table says of it.
-    pub title: &'static str,
+pub(in crate::bench) struct PairKind {
     /// How many times as much CPU time a page takes afterwards.
     pub times: f64,
     /// Number of runs per side.
@@ -29,10 +26,10 @@ pub(super) struct Case {
 }
 
 /// All cases.
-pub(super) const CASES: [Case; 3] = [
-    Case { name: "identical", title: "identical code", times: 1.0, runs: 1, is_slower: false },
-    Case { name: "slower-40", title: "40 % more time per page", times: 1.4, runs: 1, is_slower: true },
-    Case { name: "slower-15", title: "15 % more time per page", times: 1.15, runs: 3, is_slower: true },
+pub(super) const CASES: [Case<PairKind>; 3] = [
+    Case::new(&["identical"], "identical code", PairKind { times: 1.0, runs: 1, is_slower: false }),
+    Case::new(&["slower-40"], "40 % more time per page", PairKind { times: 1.4, runs: 1, is_slower: true }),
+    Case::new(&["slower-15"], "15 % more time per page", PairKind { times: 1.15, runs: 3, is_slower: true }),
 ];
 
 /// The outcome of a bound that a comparison cannot judge.
@@ -56,7 +53,7 @@ pub(super) struct PairSetup {
 
 /// The outcomes of one comparison.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Pair {
+pub(in crate::bench) struct Pair {
     /// An outcome for each bound: `exceeded`.
     pub outcomes: Vec<String>,
     /// The ratio of rates; `None` if it was not measured.
@@ -68,19 +65,19 @@ pub(super) struct Pair {
 impl PairSetup {
     /// Returns what a pair says, which is measured again while a run is invalid: `compare` ended with 3, and so would the
     /// CI job, which is then started again.
-    pub(super) fn pair(&self, case: &Case, work: &Work) -> Result<Pair> {
-        let mut pair = self.measured(case, work)?;
+    pub(super) fn pair(&self, kind: &PairKind, work: &Work) -> Result<Pair> {
+        let mut pair = self.measured(kind, work)?;
         while pair.has(NOT_MEASURED) && pair.again < AGAIN_MAX {
-            pair = Pair { again: pair.again + 1, ..self.measured(case, work)? };
+            pair = Pair { again: pair.again + 1, ..self.measured(kind, work)? };
         }
         Ok(pair)
     }
 
     /// Runs both sides, each with a process of its own on the same port, and compares them.
-    fn measured(&self, case: &Case, work: &Work) -> Result<Pair> {
+    fn measured(&self, kind: &PairKind, work: &Work) -> Result<Pair> {
         for side in ["before", "after"] {
-            let times = if side == "before" { 1.0 } else { case.times };
-            self.run(side, work.rounds(times), case.runs)?;
+            let times = if side == "before" { 1.0 } else { kind.times };
+            self.run(side, work.rounds(times), kind.runs)?;
         }
         let mut command = Command::new(&self.plimsoll);
         command.current_dir(&self.folder).args(["compare", "before", "after", "--json"]);

@@ -1,14 +1,13 @@
 //! The server on Node.
 
-use std::net::{Ipv4Addr, TcpListener, TcpStream};
+use std::net::{Ipv4Addr, TcpStream};
 use std::path::Path;
 use std::process::{Command, Stdio};
-use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
 
-use super::super::process::BackgroundProcess;
 use super::pairs::PairSetup;
+use crate::bench::process::BackgroundProcess;
 
 /// The server: `node server.js PORT ROUNDS`, with so many rounds of work for each page.
 const SCRIPT: &str = "\
@@ -27,9 +26,6 @@ require('http').createServer((request, response) => {
 /// Rounds of work for a page of the server as it was: about half a millisecond.
 const ROUNDS: f64 = 120_000.0;
 
-/// Maximum number of readiness checks, a hundredth of a second apart.
-const LOOKS_MAX: u32 = 500;
-
 /// Starts a server and waits until it accepts connections.
 pub(super) fn start(folder: &Path, port: u16, rounds: f64) -> Result<BackgroundProcess> {
     let script = folder.join("server.js");
@@ -37,19 +33,8 @@ pub(super) fn start(folder: &Path, port: u16, rounds: f64) -> Result<BackgroundP
     let mut command = Command::new("node");
     command.arg(script).arg(port.to_string()).arg(format!("{rounds:.0}")).stdin(Stdio::null());
     let mut server = BackgroundProcess::start(&mut command)?;
-    for _ in 0..LOOKS_MAX {
-        server.check()?;
-        if TcpStream::connect((Ipv4Addr::LOCALHOST, port)).is_ok() {
-            return Ok(server);
-        }
-        std::thread::sleep(Duration::from_millis(10));
-    }
-    anyhow::bail!("the server does not accept connections on port {port}")
-}
-
-/// Returns a port that is free.
-pub(super) fn free_port() -> Result<u16> {
-    Ok(TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?.local_addr()?.port())
+    server.wait_until(|| TcpStream::connect((Ipv4Addr::LOCALHOST, port)).is_ok())?;
+    Ok(server)
 }
 
 /// The CPU time of a page, in s: what it costs without work, and with its work.

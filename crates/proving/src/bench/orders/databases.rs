@@ -10,7 +10,7 @@ use std::time::Duration;
 use anyhow::Result;
 use drivers::database::{DatabasePassword, DatabasePlace, DatabaseServer};
 use drivers::orders::{DatabaseLoad, ORDER_SCHEMA, contents_of, load_database};
-use model::{DatabaseProduct, FileSet};
+use model::DatabaseProduct;
 use observe::private_folder::private_folder_in;
 use orders::Population;
 use tempfile::TempDir;
@@ -19,23 +19,12 @@ use testbed::{
 };
 use units::{Clock, RealClock};
 
-use crate::packages::Needed;
+use super::data::count_all;
 use crate::shell::output;
-
-/// The servers and clients that the measurements need.
-pub(super) const NEEDED: [Needed; 7] = [
-    (POSTGRES_SERVER, "postgresql-15"),
-    (PSQL, "postgresql-client-15"),
-    ("mariadbd", "mariadb-server"),
-    ("mariadb", "mariadb-client"),
-    ("sqlite3", "sqlite3"),
-    ("sysbench", "sysbench"),
-    ("taskset", "util-linux"),
-];
 
 /// The programs of PostgreSQL, by their paths: in `/usr/bin` is a script that looks for them first.
 pub(super) const POSTGRES_SERVER: &str = "/usr/lib/postgresql/15/bin/postgres";
-const PSQL: &str = "/usr/lib/postgresql/15/bin/psql";
+pub(super) const PSQL: &str = "/usr/lib/postgresql/15/bin/psql";
 pub(super) const PGBENCH: &str = "/usr/lib/postgresql/15/bin/pgbench";
 
 /// User and database of the recipes.
@@ -87,13 +76,10 @@ impl Database {
             fs::create_dir(&path)?;
             Ok(make_private_folder(&private_folder_in(&path))?)
         };
-        let files = FileSet { content_seed: 1, files: Vec::new() };
         let request = SutRequest {
             server: Server::Recipe(Box::new(Recipe::load(recipe_of(product))?)),
             work_dir: private("work")?,
             data_dir: private("data")?,
-            files: &files,
-            root: None,
             limits: ResourceLimits { cpus, ..ResourceLimits::default() },
             port: None,
             search_path: Vec::new(),
@@ -114,6 +100,11 @@ impl Database {
             DatabaseProduct::PostgreSql => format!("postgres://{USER}@{address}/{USER}"),
             DatabaseProduct::MariaDb => format!("mysql://{USER}@{address}"),
         }
+    }
+
+    /// Returns the product.
+    pub(super) fn product(&self) -> DatabaseProduct {
+        self.product
     }
 
     /// Returns the port on the loopback interface.
@@ -209,6 +200,11 @@ impl SqlClient {
     /// Executes statements where our schema need not be there.
     pub(super) fn execute_outside(&self, sql: &str) -> Result<String> {
         self.execute_in(None, sql)
+    }
+
+    /// Returns the number of rows of all tables.
+    pub(super) fn n_rows(&self) -> Result<u64> {
+        Ok(self.execute(&count_all())?.trim().parse()?)
     }
 
     fn execute_in(&self, schema: Option<&str>, sql: &str) -> Result<String> {

@@ -29,11 +29,18 @@ pub(super) const EXCHANGES: u32 = 12;
 const QUERIES: u32 = EXCHANGES - 2;
 
 /// Definitions of order entry.
-const BUSY: &str = "busy.toml";
-const IDLE: &str = "idle.toml";
+const BUSY_FILE: &str = "busy.toml";
+const IDLE_FILE: &str = "idle.toml";
 
-/// Definition of the fixed transaction, as a user's own statements.
-const OWN: &str = "own.toml";
+/// Definition of the fixed transaction, as a user's own statements: the arguments of users who make it without pauses.
+pub(super) const OWN: &str = "own.toml";
+
+/// The arguments of users without pauses who send statements one by one.
+pub(super) const BUSY: &str = "busy.toml --set sql=client";
+
+/// The arguments of users who think most of the time, and send one statement for each transaction. The memory of the
+/// monitor grows with a server that has a process or thread for each session, and is no session's.
+pub(super) const IDLE: &str = "idle.toml --set sql=stored --monitor off";
 
 /// Files of pgbench and sysbench.
 pub(super) const PGBENCH_SCRIPT: &str = "statements.sql";
@@ -43,8 +50,8 @@ pub(super) const SYSBENCH_OPTIONS: &str = "sysbench.conf";
 /// Writes the definitions and scripts.
 pub(super) fn write_files(site: &Site) -> Result<()> {
     for (name, text) in [
-        (BUSY, busy()),
-        (IDLE, idle()),
+        (BUSY_FILE, busy()),
+        (IDLE_FILE, idle()),
         (OWN, own()),
         (PGBENCH_SCRIPT, pgbench()),
         (SYSBENCH_SCRIPT, sysbench()),
@@ -62,21 +69,6 @@ pub(super) fn write_sysbench_options(site: &Site, database: &Database) -> Result
          mysql-db=plimsoll_orderentry\n"
     );
     Ok(fs::write(site.path(SYSBENCH_OPTIONS), text)?)
-}
-
-/// Returns the arguments of users without pauses who send statements one by one.
-pub(super) fn busy_arguments() -> Vec<&'static str> {
-    vec![BUSY, "--set", "sql=client"]
-}
-
-/// Returns the arguments of users who make the fixed transaction without pauses.
-pub(super) fn own_arguments() -> Vec<&'static str> {
-    vec![OWN]
-}
-
-/// Returns the arguments of users who think most of the time, and send one statement for each transaction.
-pub(super) fn idle_arguments() -> Vec<&'static str> {
-    vec![IDLE, "--set", "sql=stored"]
 }
 
 fn busy() -> String {

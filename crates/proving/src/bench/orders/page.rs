@@ -1,130 +1,90 @@
 //! The page of results.
 
 use anyhow::Result;
-use model::DatabaseProduct;
 
-use super::loading::{LoadTarget, LoadTimes, amount};
+use super::cases::{
+    CLIENT_MARIADB, CLIENT_POSTGRES, DATABASE_USERS, MEMORY_SECONDS, OWN_MARIADB, OWN_POSTGRES,
+};
 use super::loads::{EXCHANGES, RAMP_UP_SECONDS, THINK_SECONDS, USERS};
-use super::page_restoring;
-use super::restoring::RestoreTimes;
-use super::turns::{FEW, MANY, MEMORY_SECONDS, MOST, MemoryServer, TURNS, TurnCosts, TurnName};
-use crate::bench::figures::{self, median, word};
-use crate::bench::{CaseOptions, LOAD_CPU, SERVER_CPU, machine};
+use super::page_data::DataComparison;
+use super::{COLUMNS, EXCHANGE, EXCHANGES_EACH, LOAD_CPUS, MEMORY, OrderCosts, SERVER_CPUS};
+use crate::bench::figures::{Bar, Column, compare, median, median_of_both, section};
+use crate::bench::harness::Facts;
+use crate::bench::rounds::Measured;
+use crate::bench::site::{FEW, MANY};
+use crate::bench::{LOAD_CPU, SERVER_CPU};
 
 /// Maximum CPU time of the load generator for a transaction of twelve exchanges, in ms.
-const CLIENT_MS_MAX: f64 = 0.1;
+const CLIENT_MS_MAX: Bar = Bar::AtMost(0.1);
 
 /// Maximum memory of an additional idle user, in KB.
-const MEMORY_KB_MAX: f64 = 10.0;
+const MEMORY_KB_MAX: Bar = Bar::AtMost(10.0);
 
 /// Maximum CPU time of the load generator as a multiple of pgbench's, for the same transaction.
-const PGBENCH_MAX: f64 = 1.0;
+const PGBENCH_MAX: Bar = Bar::AtMost(1.0);
 
-/// Minimum rate of loading, as a share of that from files.
-const LOADING_MIN: f64 = 0.7;
-
-/// The products.
-const PRODUCTS: [(DatabaseProduct, &str); 2] =
-    [(DatabaseProduct::PostgreSql, "PostgreSQL"), (DatabaseProduct::MariaDb, "MariaDB")];
-
-/// A comparison of exchanges with those of another load generator.
-struct PeerComparison {
-    /// The title of its row.
-    title: &'static str,
-    ours: TurnName,
-    theirs: TurnName,
-    /// The other generator.
-    peer: &'static str,
-    /// The greatest ratio, if there is a bar.
-    bar: Option<f64>,
-}
-
-const PEER_COMPARISONS: [PeerComparison; 2] = [
-    PeerComparison {
-        title: "PostgreSQL",
-        ours: TurnName::Own(DatabaseProduct::PostgreSql),
-        theirs: TurnName::Peer(DatabaseProduct::PostgreSql),
-        peer: "pgbench",
-        bar: Some(PGBENCH_MAX),
-    },
-    PeerComparison {
-        title: "MariaDB",
-        ours: TurnName::Own(DatabaseProduct::MariaDb),
-        theirs: TurnName::Peer(DatabaseProduct::MariaDb),
-        peer: "sysbench",
-        bar: None,
-    },
+/// The rows of CPU time: title, and title of the case.
+const CLIENTS: [(&str, &str); 4] = [
+    ("fixed transaction, PostgreSQL", OWN_POSTGRES),
+    (CLIENT_POSTGRES, CLIENT_POSTGRES),
+    ("fixed transaction, MariaDB", OWN_MARIADB),
+    (CLIENT_MARIADB, CLIENT_MARIADB),
 ];
 
-/// The comparisons of memory: title, server, and the two numbers of users.
-const MEMORIES: [(&str, MemoryServer, u32, u32); 3] = [
-    ("stub of PostgreSQL", MemoryServer::Stub, FEW, MOST),
-    ("PostgreSQL", MemoryServer::OfProduct(DatabaseProduct::PostgreSql), FEW, MANY),
-    ("MariaDB", MemoryServer::OfProduct(DatabaseProduct::MariaDb), FEW, MANY),
+/// The comparisons with other load generators: title, title of the case, the other one, and the greatest ratio if there
+/// is a bar.
+const PEER_COMPARISONS: [(&str, &str, &str, Option<Bar>); 2] =
+    [("PostgreSQL", OWN_POSTGRES, "pgbench", Some(PGBENCH_MAX)), ("MariaDB", OWN_MARIADB, "sysbench", None)];
+
+/// CPU time per exchange, with the CPUs of the server.
+const PEER_COLUMN: Column<OrderCosts> =
+    Column::with_cpus("µs per exchange", OrderCosts::exchange_us, |costs| costs.server_cpus);
+
+/// The comparisons of memory: title, and twice the title of a case with its number of users.
+const MEMORIES: [(&str, (&str, u32), (&str, u32)); 3] = [
+    ("stub of PostgreSQL", ("stub, 100 users", FEW), ("stub, 10,000 users", MANY)),
+    ("PostgreSQL", ("PostgreSQL, 100 users", FEW), ("PostgreSQL, 1,000 users", DATABASE_USERS)),
+    ("MariaDB", ("MariaDB, 100 users", FEW), ("MariaDB, 1,000 users", DATABASE_USERS)),
 ];
 
-/// The times of all rounds, by target.
-pub(super) type RoundsOf<T> = Vec<(LoadTarget, Vec<T>)>;
-
-/// The times of what is done with data.
-#[derive(Debug, Default)]
-pub(super) struct DataRounds {
-    /// Those of loading.
-    pub(super) loaded: RoundsOf<LoadTimes>,
-    /// Those of restoring.
-    pub(super) restored: RoundsOf<RestoreTimes>,
-}
-
-/// The costs of the turns of a round.
-pub(super) type Round = figures::Round<TurnName, TurnCosts>;
-
-/// Returns the median of a value of a turn.
-fn of_turn(rounds: &[Round], turn: TurnName, value: impl Fn(&TurnCosts) -> f64) -> Option<f64> {
-    median(rounds, |round| round.of(turn).map(&value))
-}
-
-/// Returns the head of the page; `programs` is the table of machine and programs.
-pub(super) fn head(options: &CaseOptions, programs: &str) -> Result<String> {
-    let (line, seconds, binary) = (options.line(), options.seconds, options.binary_row());
-    let load = machine::load_average()?;
-    Ok(format!(
-        "# Order entry on databases, measured\n\n\
-        Generated by `cargo xtask bench-orders {line}`; the machine should do nothing else (load average before: \
-        {load}).\n\n\
-        The server has CPU {SERVER_CPU}, the load generator CPU {LOAD_CPU}; both are connected by TCP on the loopback \
+/// Returns the head of the page.
+pub(super) fn head(facts: &Facts) -> String {
+    let setup = format!(
+        "The server has CPU {SERVER_CPU}, the load generator CPU {LOAD_CPU}; both are connected by TCP on the loopback \
         interface, without TLS. The data of servers are in memory, so that no disk is measured. A round has a turn of \
-        {seconds} s for each load; every other round takes them in the opposite order. The server is saturated on \
-        purpose, so these runs are not valid as measurements of it.\n\n{programs}{binary}\n",
-    ))
+        {} s for each load; every other round takes them in the opposite order. The server is saturated on \
+        purpose, so these runs are not valid as measurements of it.",
+        facts.options.seconds
+    );
+    facts.head("Order entry on databases, measured", &setup) + "\n"
 }
 
 /// Returns the tables of what was measured.
-pub(super) fn tables(rounds: &[Round], DataRounds { loaded, restored }: &DataRounds) -> String {
-    let tables =
-        [client(rounds), peers(rounds), memory(rounds), loading(loaded), page_restoring::table(restored)];
-    let rounds = [details(rounds), loads(loaded), page_restoring::rounds(restored)];
-    tables.concat() + &rounds.concat()
+pub(super) fn tables(
+    measured: &Measured<OrderCosts>,
+    loaded: &Measured<f64>,
+    restored: &Measured<f64>,
+) -> Result<String> {
+    let data = [(DataComparison::LOADING, loaded), (DataComparison::RESTORING, restored)];
+    let mut text = client(measured) + &peers(measured) + &memory(measured);
+    for (comparison, measured) in &data {
+        text += &comparison.table(measured)?;
+    }
+    text += &section(measured.details(&COLUMNS), "## Round by round\n\n");
+    Ok(text + &data.iter().map(|(comparison, measured)| comparison.rounds(measured)).collect::<String>())
 }
 
-fn client(rounds: &[Round]) -> String {
-    let row = |(turn, title): (TurnName, String)| {
-        let value = |value: fn(&TurnCosts) -> f64| of_turn(rounds, turn, value);
-        let (each, exchanges) = (value(TurnCosts::exchange_us)?, value(|costs| costs.exchanges)?);
-        let (load, server) = (value(|costs| costs.load_cpus)?, value(|costs| costs.server_cpus)?);
-        let ms = each * f64::from(EXCHANGES) / 1000.0;
-        Some(format!(
-            "| {title} | {exchanges:.1} | {each:.2} | {load:.2} | {server:.2} | {ms:.4} | ≤ {CLIENT_MS_MAX} | {} |\n",
-            word(ms <= CLIENT_MS_MAX)
-        ))
-    };
-    let turns = |(product, title): (DatabaseProduct, &str)| {
-        [
-            (TurnName::Own(product), format!("fixed transaction, {title}")),
-            (TurnName::Client(product), format!("order entry, {title}")),
-        ]
+fn client(measured: &Measured<OrderCosts>) -> String {
+    let row = |(title, case): (&str, &str)| {
+        let rounds = measured.ours(case);
+        let columns = [EXCHANGES_EACH, EXCHANGE, LOAD_CPUS, SERVER_CPUS];
+        let cells: Option<Vec<String>> = columns.iter().map(|column| column.median(rounds)).collect();
+        let ms = median(rounds, OrderCosts::exchange_us)? * f64::from(EXCHANGES) / 1000.0;
+        let bar = CLIENT_MS_MAX;
+        Some(format!("| {title} | {} | {ms:.4} | {bar} | {} |\n", cells?.join(" | "), bar.judge(ms)))
     };
     section(
-        PRODUCTS.into_iter().flat_map(turns).filter_map(row).collect(),
+        CLIENTS.into_iter().filter_map(row).collect(),
         &format!(
             "## CPU time of the load generator\n\n\
             A fixed transaction of own statements, and order entry by single statements (`sql=client`), by {USERS} users \
@@ -137,26 +97,14 @@ fn client(rounds: &[Round]) -> String {
     )
 }
 
-impl PeerComparison {
-    /// Returns its row; `None` if its turns were not taken.
-    fn row(&self, rounds: &[Round]) -> Option<String> {
-        let of = |turn| -> Option<String> {
-            let each = of_turn(rounds, turn, TurnCosts::exchange_us)?;
-            let server = of_turn(rounds, turn, |costs| costs.server_cpus)?;
-            Some(format!("{each:.2} ({server:.2})"))
-        };
-        let each = |round: &Round, turn| round.of(turn).map(TurnCosts::exchange_us);
-        let ratio = median(rounds, |round| Some(each(round, self.ours)? / each(round, self.theirs)?))?;
-        let (ours, theirs) = (of(self.ours)?, of(self.theirs)?);
-        let judged = self.bar.map(|bar| format!("≤ {bar:.1} | {}", word(ratio <= bar)));
-        let judged = judged.unwrap_or_else(|| "stated |".to_owned());
-        Some(format!("| {} | {ours} | {theirs} | {} | {ratio:.3} | {judged} |\n", self.title, self.peer))
-    }
-}
-
-fn peers(rounds: &[Round]) -> String {
+fn peers(measured: &Measured<OrderCosts>) -> String {
+    let row = |(title, case, peer, bar): (&str, &str, &str, Option<Bar>)| {
+        let compared = compare(&PEER_COLUMN, measured.ours(case), measured.of(case, peer))?;
+        let judged = bar.map_or("stated |".to_owned(), |bar| bar.cells(1, compared.ratio));
+        Some(format!("| {title} | {} |\n", compared.cells(peer, &judged)))
+    };
     section(
-        PEER_COMPARISONS.iter().filter_map(|comparison| comparison.row(rounds)).collect(),
+        PEER_COMPARISONS.into_iter().filter_map(row).collect(),
         &format!(
             "## Beside other load generators\n\n\
             Plimsoll, pgbench (`-M prepared`) and sysbench with {USERS} sessions send the same fixed transaction of \
@@ -169,15 +117,16 @@ fn peers(rounds: &[Round]) -> String {
     )
 }
 
-fn memory(rounds: &[Round]) -> String {
-    let row = |(title, server, few, many): (&str, MemoryServer, u32, u32)| {
-        let rss = |round: &Round, users| round.of(TurnName::Idle(server, users)).map(|costs| costs.rss_kib);
-        let (at_few, at_many) = (median(rounds, |one| rss(one, few))?, median(rounds, |one| rss(one, many))?);
-        let kb =
-            median(rounds, |one| Some((rss(one, many)? - rss(one, few)?) * 1.024 / f64::from(many - few)))?;
-        let met = word(kb <= MEMORY_KB_MAX);
+fn memory(measured: &Measured<OrderCosts>) -> String {
+    let row = |(title, (few, n_few), (many, n_many)): (&str, (&str, u32), (&str, u32))| {
+        let [few, many] = [few, many].map(|case| measured.ours(case));
+        let more = median_of_both(few, many, |few, many| many.rss_kib - few.rss_kib)?;
+        let kb = more * 1.024 / f64::from(n_many - n_few);
+        let [few, many] = [MEMORY.median(few)?, MEMORY.median(many)?];
+        let bar = MEMORY_KB_MAX;
         Some(format!(
-            "| {title} | {few} | {at_few:.0} | {many} | {at_many:.0} | {kb:.2} | ≤ {MEMORY_KB_MAX:.0} | {met} |\n"
+            "| {title} | {n_few} | {few} | {n_many} | {many} | {kb:.2} | {bar} | {} |\n",
+            bar.judge(kb)
         ))
     };
     section(
@@ -193,104 +142,42 @@ fn memory(rounds: &[Round]) -> String {
     )
 }
 
-fn loading(loaded: &RoundsOf<LoadTimes>) -> String {
-    let row = |(target, times): &(LoadTarget, Vec<LoadTimes>)| {
-        let of = |value: fn(&LoadTimes) -> f64| stats::median(&times.iter().map(value).collect::<Vec<_>>());
-        let (ours, from_files) = (of(|one| one.ours)?, of(|one| one.from_files)?);
-        let ratio = of(LoadTimes::ratio)?;
-        let (title, met) = (target.title(), word(LOADING_MIN <= ratio));
-        Some(format!("| {title} | {ours:.2} | {from_files:.2} | {ratio:.2} | ≥ {LOADING_MIN} | {met} |\n"))
-    };
-    let Ok((n_rows, bytes)) = amount() else { return String::new() };
-    section(
-        loaded.iter().filter_map(row).collect(),
-        &format!(
-            "## Loading\n\n\
-            About {n_rows} rows, {} MB as TPC-C counts them. Plimsoll's time includes the generating of the rows; the \
-            files had been exported by the product before. Both begin without tables and end when keys, indexes and \
-            statistics are there, by the same statements and the same number of connections: two on the servers, which \
-            take a table each at a time and have both CPUs together with the load. The ratio is that of the rates, \
-            from files ÷ Plimsoll in s, its median over the rounds. The tables that SQLite's shell fills are not strict, \
-            because it writes an empty text for null.\n\n\
-            | | Plimsoll, s | from files, s | ratio | bar | |\n|---|---:|---:|---:|---:|---|\n",
-            bytes / 1_000_000
-        ),
-    )
-}
-
-/// Returns the head of a section and its rows; nothing without rows.
-pub(super) fn section(rows: String, head: &str) -> String {
-    if rows.is_empty() { rows } else { format!("{head}{rows}\n") }
-}
-
-fn details(rounds: &[Round]) -> String {
-    let mut rows = String::new();
-    for (n, round) in (1..).zip(rounds) {
-        for turn in &TURNS {
-            let Some(costs) = round.of(turn.name) else { continue };
-            let TurnCosts { transaction_us, exchanges, load_cpus, server_cpus: _, rss_kib } = costs;
-            let (each, server) = (costs.exchange_us(), costs.server_text());
-            rows += &format!(
-                "| {n} | {} | {transaction_us:.1} | {exchanges:.1} | {each:.2} | {load_cpus:.2} | {server} | \
-                 {rss_kib:.0} |\n",
-                turn.title
-            );
-        }
-    }
-    section(
-        rows,
-        "## Round by round\n\n\
-        | round | turn | µs per transaction | exchanges | µs per exchange | CPUs, load | CPUs, server | KiB |\n\
-        |---:|---|---:|---:|---:|---:|---:|---:|\n",
-    )
-}
-
-fn loads(loaded: &RoundsOf<LoadTimes>) -> String {
-    let mut rows = String::new();
-    for (target, times) in loaded {
-        for (n, times) in (1..).zip(times) {
-            let LoadTimes { ours, from_files } = times;
-            rows += &format!(
-                "| {n} | {} | {ours:.2} | {from_files:.2} | {:.2} |\n",
-                target.title(),
-                times.ratio()
-            );
-        }
-    }
-    section(
-        rows,
-        "## Loading, round by round\n\n\
-        | round | | Plimsoll, s | from files, s | ratio |\n|---:|---|---:|---:|---:|\n",
-    )
-}
-
 #[cfg(test)]
 mod tests {
+    use super::super::OrderMeasurement;
     use super::*;
+    use crate::bench::harness::tests::check_titles;
+    use crate::bench::rounds::OURS;
 
-    fn costs(transaction_us: f64, exchanges: f64, rss_kib: f64) -> TurnCosts {
-        TurnCosts { transaction_us, exchanges, load_cpus: 0.4, server_cpus: 0.99, rss_kib }
+    /// Returns rounds of so many exchanges, each of which costs so much.
+    fn turns(exchanges: f64, exchange_us: [f64; 3], rss_kib: f64) -> [OrderCosts; 3] {
+        exchange_us.map(|exchange_us| OrderCosts {
+            transaction_us: exchanges * exchange_us,
+            exchanges,
+            load_cpus: 0.4,
+            server_cpus: 0.99,
+            rss_kib,
+        })
     }
 
-    /// A round in which an exchange costs Plimsoll so much, and pgbench 10 µs.
-    fn speed(exchange_us: f64) -> Round {
-        let mut round = Round::default();
-        round.add(TurnName::Peer(DatabaseProduct::PostgreSql), costs(120.0, 12.0, 0.0));
-        let ours = costs(25.0 * exchange_us, 25.0, 20_000.0);
-        round.add(TurnName::Client(DatabaseProduct::PostgreSql), ours);
-        let ours = costs(12.0 * exchange_us, 12.0, 20_000.0);
-        round.add(TurnName::Own(DatabaseProduct::PostgreSql), ours);
-        round
+    fn text(all: &[(&'static str, &'static str, &[OrderCosts])]) -> String {
+        tables(&Measured::by_hand(all), &Measured(Vec::new()), &Measured(Vec::new())).unwrap()
     }
 
     /// By hand: the median of 8, 7 and 9 µs is 8 µs, and 12 of them are 0.096 ms; 0.8 of pgbench's 10 µs.
     #[test]
     fn rows_show_the_medians_of_the_rounds() {
-        let text = tables(&[speed(8.0), speed(7.0), speed(9.0)], &DataRounds::default());
+        let text = text(&[
+            (CLIENT_POSTGRES, OURS, &turns(25.0, [8.0, 7.0, 9.0], 20_000.0)),
+            (OWN_POSTGRES, OURS, &turns(12.0, [8.0, 7.0, 9.0], 20_000.0)),
+            (OWN_POSTGRES, "pgbench", &turns(12.0, [10.0; 3], 0.0)),
+        ]);
         for row in [
             "| order entry, PostgreSQL | 25.0 | 8.00 | 0.40 | 0.99 | 0.0960 | ≤ 0.1 | met |",
             "| fixed transaction, PostgreSQL | 12.0 | 8.00 | 0.40 | 0.99 | 0.0960 | ≤ 0.1 | met |",
             "| PostgreSQL | 8.00 (0.99) | 10.00 (0.99) | pgbench | 0.800 | ≤ 1.0 | met |",
+            "| round | turn | µs per transaction | exchanges | µs per exchange | CPUs, load | CPUs, server | KiB |\n\
+             |---:|---|---:|---:|---:|---:|---:|---:|\n",
             "| 3 | pgbench | 120.0 | 12.0 | 10.00 | 0.40 | 0.99 | 0 |",
         ] {
             assert!(text.contains(row), "{row}\n{text}");
@@ -303,21 +190,18 @@ mod tests {
     /// By hand: (119,000 − 20,000) KiB · 1.024 ÷ 9,900 = 10.24 KB.
     #[test]
     fn memory_is_that_of_the_additional_users() {
-        let mut round = Round::default();
-        round.add(TurnName::Idle(MemoryServer::Stub, FEW), costs(50.0, 1.0, 20_000.0));
-        round.add(TurnName::Idle(MemoryServer::Stub, MOST), costs(50.0, 1.0, 119_000.0));
-        let text = memory(&[round]);
+        let text = text(&[
+            ("stub, 100 users", OURS, &turns(1.0, [50.0; 3], 20_000.0)),
+            ("stub, 10,000 users", OURS, &turns(1.0, [50.0; 3], 119_000.0)),
+        ]);
         let row = "| stub of PostgreSQL | 100 | 20000 | 10000 | 119000 | 10.24 | ≤ 10 | **missed** |";
         assert!(text.contains(row), "{text}");
     }
 
-    /// By hand: ratios 0.75, 0.5 and 1.0 have the median 0.75.
     #[test]
-    fn loading_is_compared_by_rates() {
-        let times = |ours, from_files| LoadTimes { ours, from_files };
-        let loaded = vec![(LoadTarget::Sqlite, vec![times(4.0, 3.0), times(4.0, 2.0), times(4.0, 4.0)])];
-        let text = tables(&[], &DataRounds { loaded, ..DataRounds::default() });
-        assert!(text.contains("| SQLite, `.import` | 4.00 | 3.00 | 0.75 | ≥ 0.7 | met |"), "{text}");
-        assert!(text.contains("| 2 | SQLite, `.import` | 4.00 | 2.00 | 0.50 |"), "{text}");
+    fn what_is_compared_is_measured() {
+        let memories = MEMORIES.iter().flat_map(|(_, few, many)| [few.0, many.0]);
+        let named = CLIENTS.iter().map(|(_, case)| *case).chain(memories);
+        check_titles::<OrderMeasurement>(&named.collect::<Vec<_>>());
     }
 }

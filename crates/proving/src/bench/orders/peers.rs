@@ -5,23 +5,42 @@ use std::process::Command;
 use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
+use model::DatabaseProduct;
 
+use super::OrderCosts;
 use super::databases::{Database, PGBENCH, USER};
-use super::loads::{PGBENCH_SCRIPT, SYSBENCH_OPTIONS, SYSBENCH_SCRIPT, USERS, write_sysbench_options};
+use super::loads::{
+    EXCHANGES, PGBENCH_SCRIPT, SYSBENCH_OPTIONS, SYSBENCH_SCRIPT, USERS, write_sysbench_options,
+};
 use crate::bench::LOAD_CPU;
 use crate::bench::process::{FinishedProcess, measure, pinned};
 use crate::bench::site::Site;
 
-/// The costs of a load generator, and its transactions.
-pub(super) struct PeerCosts {
-    /// User and system time of the whole process, in s.
-    pub cpu_s: f64,
-    /// Transactions that it has made.
-    pub transactions: u64,
+/// Takes a turn of the load generator of a database's product.
+pub(super) fn take(site: &Site, database: &Database, seconds: u32) -> Result<OrderCosts> {
+    let (mut command, count): (Command, fn(&str) -> Option<u64>) = match database.product() {
+        DatabaseProduct::PostgreSql => (pgbench(site, database, seconds), pgbench_transactions),
+        DatabaseProduct::MariaDb => (sysbench(site, database, seconds)?, sysbench_transactions),
+    };
+    let (cpu_before, time_before) = database.cpu_and_time();
+    let ended = measure(&mut command, site.folder(), Duration::ZERO)?;
+    let (cpu_after, time_after) = database.cpu_and_time();
+    let FinishedProcess { cpu_s, code, output, .. } = &ended;
+    ensure!(*code == Some(0), "it ended with {code:?}: {output}");
+    let transactions = count(output).with_context(|| format!("it states no transactions: {output}"))?;
+    ensure!(0 < transactions, "it made no transactions: {output}");
+    let time = time_after - time_before;
+    Ok(OrderCosts {
+        transaction_us: 1e6 * cpu_s / transactions as f64,
+        exchanges: EXCHANGES.into(),
+        load_cpus: cpu_s / time,
+        server_cpus: (cpu_after - cpu_before) / time,
+        rss_kib: 0.0,
+    })
 }
 
-/// Runs pgbench for so many seconds, with a thread for all of its sessions.
-pub(super) fn pgbench(site: &Site, database: &Database, seconds: u32) -> Result<PeerCosts> {
+/// Returns pgbench, which has a thread for all of its sessions.
+fn pgbench(site: &Site, database: &Database, seconds: u32) -> Command {
     let mut command = pinned(LOAD_CPU, Path::new(PGBENCH));
     let (name, password) = database.password();
     command
@@ -29,11 +48,11 @@ pub(super) fn pgbench(site: &Site, database: &Database, seconds: u32) -> Result<
         .args([format!("--time={seconds}"), format!("--file={}", site.path(PGBENCH_SCRIPT).display())])
         .args(["--host=127.0.0.1", &format!("--port={}", database.port()), "--username", USER, USER])
         .env(name, password);
-    costs(site, command, pgbench_transactions)
+    command
 }
 
-/// Runs sysbench for so many seconds. It has a thread for each session.
-pub(super) fn sysbench(site: &Site, database: &Database, seconds: u32) -> Result<PeerCosts> {
+/// Returns sysbench, which has a thread for each session.
+fn sysbench(site: &Site, database: &Database, seconds: u32) -> Result<Command> {
     write_sysbench_options(site, database)?;
     let mut command = pinned(LOAD_CPU, Path::new("sysbench"));
     command
@@ -41,16 +60,7 @@ pub(super) fn sysbench(site: &Site, database: &Database, seconds: u32) -> Result
         .args([format!("--threads={USERS}"), format!("--time={seconds}")])
         .arg(site.path(SYSBENCH_SCRIPT))
         .arg("run");
-    costs(site, command, sysbench_transactions)
-}
-
-fn costs(site: &Site, mut command: Command, count: fn(&str) -> Option<u64>) -> Result<PeerCosts> {
-    let ended = measure(&mut command, site.folder(), Duration::ZERO)?;
-    let FinishedProcess { cpu_s, code, output, .. } = &ended;
-    ensure!(*code == Some(0), "it ended with {code:?}: {output}");
-    let transactions = count(output).with_context(|| format!("it states no transactions: {output}"))?;
-    ensure!(0 < transactions, "it made no transactions: {output}");
-    Ok(PeerCosts { cpu_s: *cpu_s, transactions })
+    Ok(command)
 }
 
 /// Reads the transactions of pgbench; `None` where some have failed.

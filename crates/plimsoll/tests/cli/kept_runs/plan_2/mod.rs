@@ -9,10 +9,10 @@ use blake3::{Hash, Hasher};
 use model::{Headline, Phase, Workload};
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, params};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 /// Converts a plan: workload and protocol are the web family's, and the catalog follows from workload and headline.
-/// The load threads are those of the only agent.
+/// The load threads are those of the only agent. Gateway and accelerator are parts of a web server.
 pub(super) fn convert_plan(plan: &Value) -> Value {
     assert_eq!(plan["format"], 2);
     let mut plan = plan.clone();
@@ -28,6 +28,12 @@ pub(super) fn convert_plan(plan: &Value) -> Value {
     let mut take = |key: &str| plan.as_object_mut().unwrap().remove(key).unwrap();
     let (threads, cpus) = (take("load_threads"), take("load_cpus"));
     plan["agents"] = json!([{ "threads": threads, "cpus": cpus, "first_share": 0 }]);
+    let sut = plan["sut"].as_object_mut().unwrap();
+    let parts = ["gateway", "accelerator"].into_iter().filter_map(|part| sut.remove_entry(part));
+    let parts: Map<String, Value> = parts.filter(|(_, value)| !value.is_null()).collect();
+    if !parts.is_empty() {
+        sut.insert("web".to_owned(), Value::Object(parts));
+    }
     plan["catalog"] = serde_json::to_value(headline.applied(workload.catalog())).unwrap();
     plan
 }
