@@ -3,8 +3,8 @@
 use frame::app::{AppServerStats, DataSettings, FORMAT, PAYLOAD_MAX};
 use frame::{REPLY_BYTES, ReplyHeader, RequestHeader};
 use orders::wire::{
-    CHECK_ROWS_MAX, ConditionResult, DataDescription, ExpectedData, OrderServerStats, read_input, read_output,
-    read_totals, write_input, write_output, write_totals,
+    CHECK_ROWS_MAX, ConditionResult, DataDescription, ExpectedData, OrderServerStats, read_input,
+    read_output, read_totals, write_input, write_output, write_totals,
 };
 use orders::{DataScale, TransactionType};
 

@@ -11,20 +11,24 @@ use accelerator::exchange::{Response, ResponseBody};
 use accelerator::frontend::http2::{Http2Settings, serve};
 use accelerator::frontend::proxy_protocol::{PROXY_HEADER_BYTES_MAX, parse_proxy_header};
 use accelerator::frontend::{ClientLimits, Service};
-use accelerator::message::{ClientRequest, ClientVersion, Handling, HitPath, ProxyReason, RequestBody};
+use accelerator::message::{
+    ClientRequest, ClientVersion, ProxyReason, RequestBody, RequestHandling, ResponsePath,
+};
 use accelerator::observation::LogEntry;
 use cache_policy::{DotSegments, Key, RequestField, Scheme, names_of_connection, request_field};
-use http1::{BodyReader, Framing, HEADERS_MAX, HeaderLines, Parsed, RequestHead, parse_request, write_chunk};
+use http1::{
+    BodyReader, Framing, HEADERS_MAX, HeaderLines, ParseStatus, RequestHead, parse_request, write_chunk,
+};
 use tokio::io::AsyncWriteExt;
 
 /// Checks that a header has the same end whatever follows, and that every prefix of it is partial.
 pub fn proxy(bytes: &[u8]) {
     let parsed = parse_proxy_header(bytes);
-    let Ok(Parsed::Complete { length, .. }) = parsed else { return };
+    let Ok(ParseStatus::Complete { length, .. }) = parsed else { return };
     assert!(length <= bytes.len().min(PROXY_HEADER_BYTES_MAX));
     assert_eq!(parse_proxy_header(&bytes[..length]), parsed);
     for end in 0..length {
-        assert_eq!(parse_proxy_header(&bytes[..end]), Ok(Parsed::Partial), "{end}");
+        assert_eq!(parse_proxy_header(&bytes[..end]), Ok(ParseStatus::Partial), "{end}");
     }
 }
 
@@ -59,7 +63,7 @@ fn check_key(scheme: Scheme, key: &Key) {
 /// as the same request.
 pub fn requests(bytes: &[u8]) {
     let mut rest = bytes;
-    while let Ok(Parsed::Complete { head, length }) = parse_request(rest) {
+    while let Ok(ParseStatus::Complete { head, length }) = parse_request(rest) {
         let (own, after) = rest.split_at(length);
         let Some((body, consumed)) = read_body(head.framing, after) else { return };
         let range = |range: &std::ops::Range<usize>| own[range.clone()].to_vec();
@@ -128,7 +132,7 @@ fn check_written(request: &ClientRequest, body: &[u8]) {
         return;
     }
     let shown = || written.escape_ascii();
-    let Ok(Parsed::Complete { head, length }) = parse_request(&written) else {
+    let Ok(ParseStatus::Complete { head, length }) = parse_request(&written) else {
         panic!("not read again: {}", shown());
     };
     check_head(&head, &written, request, &key, framing);
@@ -194,7 +198,7 @@ impl Service for CheckingService {
         nothing(status, reason)
     }
 
-    fn note(&self, _handling: &Handling, _status: u16, _bytes_out: u64) {}
+    fn note(&self, _handling: &RequestHandling, _status: u16, _bytes_out: u64) {}
 
     fn is_logged(&self) -> bool {
         true
@@ -206,7 +210,7 @@ impl Service for CheckingService {
 }
 
 fn nothing(status: u16, reason: ProxyReason) -> Response {
-    let handling = Handling { path: HitPath::Error, reason: reason.into(), origin_time: None };
+    let handling = RequestHandling { path: ResponsePath::Error, reason: reason.into(), origin_time: None };
     Response { status, lines: HeaderLines::new(), body: ResponseBody::Empty, handling, memo: None }
 }
 

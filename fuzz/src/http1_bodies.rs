@@ -1,14 +1,15 @@
 //! Bodies of HTTP/1, in one piece and cut in two.
 
 use http1::{
-    BodyReader, ChunkDecoder, ChunkError, Decoded, Framing, Parsed, RequestMethod, parse_encoded_response,
+    BodyReader, ChunkDecoder, ChunkError, DecodeOutcome, Framing, ParseStatus, RequestMethod,
+    parse_encoded_response,
 };
 
 /// Content, bytes consumed, whether it is complete.
 type Read = Result<(Vec<u8>, usize, bool), ChunkError>;
 
 /// Reads pieces to their end, or the body's.
-fn read(pieces: [&[u8]; 2], mut take: impl FnMut(&[u8]) -> Result<Decoded, ChunkError>) -> Read {
+fn read(pieces: [&[u8]; 2], mut take: impl FnMut(&[u8]) -> Result<DecodeOutcome, ChunkError>) -> Read {
     let (mut content, mut consumed) = (Vec::new(), 0);
     for piece in pieces {
         let mut rest = piece;
@@ -63,7 +64,7 @@ pub fn body(bytes: &[u8]) {
 
 /// Reads a head and then the body that it announces, as the web driver does.
 pub fn reply(bytes: &[u8]) {
-    let Ok(Parsed::Complete { head, length }) = parse_encoded_response(bytes, RequestMethod::Get) else {
+    let Ok(ParseStatus::Complete { head, length }) = parse_encoded_response(bytes, RequestMethod::Get) else {
         return;
     };
     let mut reader = BodyReader::new(head.head.framing);

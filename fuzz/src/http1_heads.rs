@@ -1,7 +1,7 @@
 //! Heads of HTTP/1.
 
 use http1::{
-    FinalResponseHead, HEAD_BYTES_MAX, INTERIM_BYTES_MAX, Parsed, RequestMethod, headers,
+    FinalResponseHead, HEAD_BYTES_MAX, INTERIM_BYTES_MAX, ParseStatus, RequestMethod, headers,
     parse_encoded_response, parse_final_response, parse_request, parse_response,
 };
 
@@ -9,12 +9,12 @@ use http1::{
 pub fn response(bytes: &[u8]) {
     for method in [RequestMethod::Get, RequestMethod::Head, RequestMethod::Connect] {
         let parsed = parse_response(bytes, method);
-        let Ok(Parsed::Complete { head, length }) = parsed else { continue };
+        let Ok(ParseStatus::Complete { head, length }) = parsed else { continue };
         assert!(length <= bytes.len().min(HEAD_BYTES_MAX) && 100 <= head.status);
         // The first byte of the end decides, not what is behind it.
         assert_eq!(parse_response(&bytes[..length], method), parsed);
-        assert!(matches!(parse_response(&bytes[..length - 1], method), Ok(Parsed::Partial)));
-        let Ok(Parsed::Complete { head: reply, .. }) = parse_encoded_response(bytes, method) else {
+        assert!(matches!(parse_response(&bytes[..length - 1], method), Ok(ParseStatus::Partial)));
+        let Ok(ParseStatus::Complete { head: reply, .. }) = parse_encoded_response(bytes, method) else {
             panic!("one of the two reads it");
         };
         assert_eq!(reply.head, head);
@@ -26,20 +26,22 @@ pub fn response(bytes: &[u8]) {
 pub fn final_response(bytes: &[u8]) {
     for method in [RequestMethod::Get, RequestMethod::Head, RequestMethod::Connect] {
         let parsed = parse_final_response(bytes, method);
-        let Ok(Parsed::Complete { head: FinalResponseHead { head, start }, length }) = parsed else { continue };
+        let Ok(ParseStatus::Complete { head: FinalResponseHead { head, start }, length }) = parsed else {
+            continue;
+        };
         assert!(!head.is_interim());
-        let alone = Parsed::Complete { head, length: length - start };
+        let alone = ParseStatus::Complete { head, length: length - start };
         assert_eq!(parse_response(&bytes[start..length], method), Ok(alone));
         assert!(length <= bytes.len().min(INTERIM_BYTES_MAX + 2 * HEAD_BYTES_MAX));
         assert_eq!(parse_final_response(&bytes[..length], method), parsed);
-        assert!(matches!(parse_final_response(&bytes[..length - 1], method), Ok(Parsed::Partial)));
+        assert!(matches!(parse_final_response(&bytes[..length - 1], method), Ok(ParseStatus::Partial)));
     }
 }
 
 /// Reads a request; its target lies within it.
 pub fn request(bytes: &[u8]) {
     let parsed = parse_request(bytes);
-    if let Ok(Parsed::Complete { head, length }) = &parsed {
+    if let Ok(ParseStatus::Complete { head, length }) = &parsed {
         assert!(*length <= bytes.len().min(HEAD_BYTES_MAX));
         let target = &bytes[..*length][head.target.clone()];
         assert!(!target.contains(&b' ') && !target.contains(&b'\n'));

@@ -13,7 +13,8 @@ use servers::gateway::{FastCgiGateway, GatewayAddress, GatewayOptions, Generated
 
 static GATEWAY: LazyLock<FastCgiGateway> = LazyLock::new(|| {
     let path = std::env::temp_dir().join(format!("plimsoll-fuzz-{}", std::process::id()));
-    FastCgiGateway::start(&GatewayOptions { listen: GatewayAddress::Unix(path), workers: 1 }).expect("a gateway")
+    FastCgiGateway::start(&GatewayOptions { listen: GatewayAddress::Unix(path), workers: 1 })
+        .expect("a gateway")
 });
 
 /// Tells whether a page might be asked to take long: nothing is found while it does.

@@ -8,8 +8,12 @@ use benchmarks::web::webstone::Filelist;
 use drivers::web::Target;
 use languages::{HttpUrl, parse_bytes, parse_load, parse_rates, parse_time, parse_time_up_to};
 use model::{
-    Definition, DiskShare, Family, Notes, PathPattern, PercentileRank, Pick, PriceList, SettingKind,
-    parse_limits,
+    Definition, DiskShare, Family, Notes, PathPattern, PercentileRank, PriceList, SettingKind,
+    ValueDistribution, parse_limits,
+};
+use observe::prometheus::{Samples, SeriesTables};
+use observe::{
+    AppServerAddress, MonitorSource, PROC_FILES, PageUrl, ProcessSelector, SshAccount, parse_cpu_list,
 };
 use published::{
     CalendarDate, Expression, PrintedNumber, PublishedQuantity, PublishedReport, Statement, audit_report,
@@ -19,10 +23,6 @@ use servers::FrameFaultPlan;
 use servers::gateway::GatewayAddress;
 use servers::web::FaultPlan;
 use telemetry::Endpoint;
-use observe::prometheus::{Samples, Tables};
-use observe::{
-    AppServerAddress, MonitorSource, PROC_FILES, PageUrl, ProcessSelector, SshAccount, parse_cpu_list,
-};
 use testbed::Recipe;
 use units::{Currency, Decimal, Nanos};
 
@@ -85,7 +85,7 @@ pub fn quantities(bytes: &[u8]) {
         shown(parse_time_up_to(text, Nanos::from_secs(1 << 30)));
         shown(text.parse::<HttpUrl>().map(|url| url.address()));
         shown(parse_bytes(text));
-        shown(Pick::from_str(text));
+        shown(ValueDistribution::from_str(text));
         for setting in Family::ALL.into_iter().flat_map(Family::settings) {
             shown(SettingKind::parse(setting.kind, text));
         }
@@ -126,7 +126,7 @@ pub fn scrape(bytes: &[u8]) {
         let labels = samples.by_ref().map(|sample| sample.labels.iter().count()).max();
         assert!(labels.is_none_or(|most| most <= text.len()));
         let mut readings = Vec::new();
-        let notes = Tables::all().read(text, &mut readings);
+        let notes = SeriesTables::all().read(text, &mut readings);
         assert_eq!(notes.bad, samples.bad());
         assert!(notes.samples + notes.bad.count <= text.lines().count());
         assert!(readings.is_empty() || notes.samples != 0);

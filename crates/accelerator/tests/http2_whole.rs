@@ -14,7 +14,7 @@ use accelerator::observation::Notices;
 use accelerator::operation::Accelerator;
 use bytes::Bytes;
 use h2::client::SendRequest;
-use http1::{BodyReader, Parsed, RequestHead, header, parse_request};
+use http1::{BodyReader, ParseStatus, RequestHead, header, parse_request};
 use rustls::pki_types::{CertificateDer, ServerName};
 use rustls::{ClientConfig, RootCertStore};
 use tempfile::TempDir;
@@ -69,7 +69,7 @@ fn converse(stream: std::net::TcpStream, heads: &Mutex<Vec<String>>, go: &Mutex<
                 return;
             }
         }
-        let Ok(Parsed::Complete { head, length }) = parse_request(&bytes) else { return };
+        let Ok(ParseStatus::Complete { head, length }) = parse_request(&bytes) else { return };
         assert_eq!(length, bytes.len());
         heads.lock().unwrap().push(String::from_utf8_lossy(&bytes).into_owned());
         let Some(body) = body(&head, &mut input) else { return };

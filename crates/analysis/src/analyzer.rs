@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use model::{
-    ConsistencyCheck, DetailRecord, Ending, Example, IntervalRecord, LoadPoint, Machine, NamedCount, Plan,
-    ResourceRecord, Series,
+    ConsistencyCheck, DetailRecord, Example, IntervalRecord, LoadPoint, MonitoredSource, NamedCount, Plan,
+    ResourceRecord, RunEnding, Series,
 };
 
 use crate::attribute::attribute;
@@ -25,7 +25,7 @@ pub struct Analyzer {
     plan: Plan,
     points: BTreeMap<u32, PointFold>,
     unplanned: FaultCounter<u32>,
-    machines: Vec<Machine>,
+    machines: Vec<MonitoredSource>,
     series: Vec<Series>,
     resources: BTreeMap<u32, Resources>,
 }
@@ -44,7 +44,7 @@ impl Analyzer {
     }
 
     /// Adds the next monitored machine; its number is its index.
-    pub fn machine(&mut self, machine: Machine) {
+    pub fn machine(&mut self, machine: MonitoredSource) {
         self.machines.push(machine);
     }
 
@@ -131,12 +131,12 @@ impl Analyzer {
     }
 
     /// Ends the fold: metrics, verdicts, curve and headline.
-    pub fn finish(mut self, ending: Ending) -> Analysis {
+    pub fn finish(mut self, ending: RunEnding) -> Analysis {
         let last = self.points.keys().next_back().copied();
         let mut load_points = Vec::new();
         for (index, fold) in &mut self.points {
             fold.close();
-            let is_cut_short = ending != Ending::Complete && Some(*index) == last;
+            let is_cut_short = ending != RunEnding::Complete && Some(*index) == last;
             let stage = if is_cut_short { Stage::CutShort } else { Stage::Over };
             let resources = used(self.resources.get(index), &self.machines, &self.series);
             load_points.push(result_of(&self.plan, fold, stage, resources));
@@ -188,7 +188,7 @@ impl Analyzer {
     }
 }
 
-fn used(fold: Option<&Resources>, machines: &[Machine], series: &[Series]) -> ResourceUsage {
+fn used(fold: Option<&Resources>, machines: &[MonitoredSource], series: &[Series]) -> ResourceUsage {
     fold.map_or_else(ResourceUsage::default, |fold| ResourceUsage::of(fold, machines, series))
 }
 

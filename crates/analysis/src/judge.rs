@@ -1,6 +1,6 @@
 //! Verdicts on load points and runs, from the findings of the rules.
 
-use model::{CertificateCheck, Ending, Plan};
+use model::{CertificateCheck, Plan, RunEnding};
 
 use crate::find_max::SearchResult;
 use crate::finding::{FaultCounter, Finding};
@@ -10,7 +10,7 @@ use crate::{LoadPointResult, Reason, Verdict, VerdictState};
 /// The evidence for the verdict on a run besides the plan.
 pub(crate) struct RunEvidence<'a> {
     /// The ending of the run.
-    pub(crate) ending: &'a Ending,
+    pub(crate) ending: &'a RunEnding,
     /// The judged load points.
     pub(crate) load_points: &'a [LoadPointResult],
     /// Records of unplanned load points.
@@ -62,9 +62,9 @@ pub(crate) fn judge_run(plan: &Plan, evidence: &RunEvidence) -> Verdict {
         remarks.extend(point.verdict.remarks.iter().cloned());
     }
     let state = match evidence.ending {
-        Ending::Complete if reasons.is_empty() => VerdictState::Valid,
-        Ending::Complete => VerdictState::Invalid,
-        Ending::Stopped(_) | Ending::Missing => VerdictState::Incomplete,
+        RunEnding::Complete if reasons.is_empty() => VerdictState::Valid,
+        RunEnding::Complete => VerdictState::Invalid,
+        RunEnding::Stopped(_) | RunEnding::Missing => VerdictState::Incomplete,
     };
     Verdict { state, reasons, remarks }
 }
@@ -96,7 +96,7 @@ pub(crate) fn mark_overload(load_points: &mut [LoadPointResult]) {
 
 /// Reports that a search came to its end without an answer.
 fn search_finding(evidence: &RunEvidence) -> Option<Finding> {
-    if *evidence.ending != Ending::Complete {
+    if *evidence.ending != RunEnding::Complete {
         return None;
     }
     match evidence.found {
@@ -105,11 +105,11 @@ fn search_finding(evidence: &RunEvidence) -> Option<Finding> {
     }
 }
 
-fn ending_finding(ending: &Ending) -> Option<Finding> {
+fn ending_finding(ending: &RunEnding) -> Option<Finding> {
     match ending {
-        Ending::Complete => None,
-        Ending::Stopped(reason) => Some(Finding::Stopped { reason: reason.clone() }),
-        Ending::Missing => Some(Finding::EndingMissing),
+        RunEnding::Complete => None,
+        RunEnding::Stopped(reason) => Some(Finding::Stopped { reason: reason.clone() }),
+        RunEnding::Missing => Some(Finding::EndingMissing),
     }
 }
 
@@ -118,7 +118,7 @@ fn missing_load_points(plan: &Plan, evidence: &RunEvidence) -> Option<Finding> {
     let recorded = |index: u32| evidence.load_points.iter().any(|point| point.index == index);
     let planned = plan.load_points.iter().map(|point| point.index);
     let missing: Vec<u32> = planned.filter(|index| !recorded(*index)).collect();
-    let complete = *evidence.ending == Ending::Complete;
+    let complete = *evidence.ending == RunEnding::Complete;
     let n_planned = plan.load_points.len();
     (complete && !missing.is_empty()).then_some(Finding::LoadPointsMissing { missing, n_planned })
 }

@@ -70,6 +70,6 @@ pub use result::*;
 pub use rules::RuleGroup;
 pub use search_result::{Maximum, SearchEnd, SearchResult};
 pub use shared_cpus::SharedCpus;
-pub use standing::{Standing, StandingState};
+pub use standing::{GroupStanding, StandingState};
 pub use status::LoadPointStatus;
 pub use web::{WebFigures, WebKindFigures};

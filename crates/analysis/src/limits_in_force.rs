@@ -86,7 +86,7 @@ pub fn allowed_cpus_by_group(uses: &ResourceUsage) -> BTreeMap<&str, BTreeSet<u3
 
 #[cfg(test)]
 mod tests {
-    use model::{Machine, MachineRole, Series};
+    use model::{MachineRole, MonitoredSource, Series};
 
     use super::*;
     use crate::SeriesUsage;
@@ -101,7 +101,7 @@ mod tests {
             max: 0,
         };
         ResourceUsage {
-            machines: vec![Machine { name: "this machine".to_owned(), role: MachineRole::Both }],
+            machines: vec![MonitoredSource { name: "this machine".to_owned(), role: MachineRole::Both }],
             series: values.iter().map(one).collect(),
         }
     }

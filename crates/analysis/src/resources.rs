@@ -1,6 +1,6 @@
 //! The use of machines and services in the steady phase of a load point.
 
-use model::{Counter, CounterKind, Machine, MachineRole, Series};
+use model::{Counter, CounterKind, MachineRole, MonitoredSource, Series};
 
 use crate::fold::{Resources, SeriesFold};
 
@@ -26,7 +26,7 @@ pub struct SeriesUsage {
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct ResourceUsage {
     /// The machines; their numbers are their indexes.
-    pub machines: Vec<Machine>,
+    pub machines: Vec<MonitoredSource>,
     /// Sorted by machine, counter, instance.
     pub series: Vec<SeriesUsage>,
 }
@@ -59,7 +59,7 @@ pub(crate) const SERVER_END: RouteEnd = [MachineRole::Sut, MachineRole::Both];
 pub(crate) const LOAD_END: RouteEnd = [MachineRole::Load, MachineRole::Both];
 
 impl ResourceUsage {
-    pub(crate) fn of(fold: &Resources, machines: &[Machine], known: &[Series]) -> ResourceUsage {
+    pub(crate) fn of(fold: &Resources, machines: &[MonitoredSource], known: &[Series]) -> ResourceUsage {
         let mut series: Vec<SeriesUsage> = fold
             .series
             .iter()

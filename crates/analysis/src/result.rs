@@ -1,8 +1,8 @@
 //! The results of the analysis of a run: metrics per load point, the verdict, and their sources.
 
 use model::{
-    BenchmarkId, ConsistencyCheck, Ending, Example, FailureCodes, Load, Modification, NamedCount, Outcome,
-    Phase, Plan, Score, SizingRule, Words,
+    BenchmarkId, ConsistencyCheck, Example, FailureCodes, Load, Modification, NamedCount, Outcome, Phase,
+    Plan, RunEnding, Score, SizingRule, Words,
 };
 use stats::{Histogram, Steadiness};
 use units::{Nanos, Ratio};
@@ -28,7 +28,7 @@ pub struct Analysis {
     /// Deviations from the benchmark's definition.
     pub modifications: Vec<Modification>,
     /// The ending of the run.
-    pub ending: Ending,
+    pub ending: RunEnding,
     /// The load points in the order in which they were run; those that never began are missing.
     pub load_points: Vec<LoadPointResult>,
     /// The curve's marks.

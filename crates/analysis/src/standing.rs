@@ -5,7 +5,7 @@ use crate::rules::{Evidence, RULES, Rule, RuleFinding, RuleGroup, Severity};
 
 /// The standing of a load point with regard to a group of rules.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Standing {
+pub struct GroupStanding {
     /// The group.
     pub group: RuleGroup,
     /// The state that its most severe finding gives it.
@@ -44,25 +44,25 @@ impl StandingState {
 
 /// Applies the rules that can be judged by the records so far, and returns where the load point stands with each group
 /// of them that applies to its load.
-pub(crate) fn standings(evidence: &Evidence) -> Vec<Standing> {
+pub(crate) fn standings(evidence: &Evidence) -> Vec<GroupStanding> {
     let groups = RuleGroup::ALL.into_iter().filter(|group| group.applies_to(evidence.load()));
     groups.map(|group| standing(evidence, group)).collect()
 }
 
 /// Returns the standing with one group: its most severe finding, the first of several.
-fn standing(evidence: &Evidence, group: RuleGroup) -> Standing {
+fn standing(evidence: &Evidence, group: RuleGroup) -> GroupStanding {
     let in_group = RULES.iter().filter(|rule| rule.group == group);
     let judged: Vec<&Rule> = in_group.filter(|rule| rule.can_be_judged(evidence)).collect();
     let findings: Vec<RuleFinding> = judged.iter().flat_map(|rule| (rule.check)(evidence)).collect();
     // Of equal elements, `max_by_key` returns the last.
     let Some(worst) = findings.into_iter().rev().max_by_key(|finding| finding.severity) else {
         let state = if judged.is_empty() { StandingState::Pending } else { StandingState::Holds };
-        return Standing { group, state, reason: None };
+        return GroupStanding { group, state, reason: None };
     };
     let state = match worst.severity {
         Severity::Notice => StandingState::Notice,
         Severity::Remark => StandingState::Remark,
         Severity::Invalid | Severity::Incomplete => StandingState::Broken,
     };
-    Standing { group, state, reason: Some(worst.reason(Some(evidence.fold.point.index))) }
+    GroupStanding { group, state, reason: Some(worst.reason(Some(evidence.fold.point.index))) }
 }

@@ -5,7 +5,7 @@ use units::{Nanos, Ratio};
 
 use crate::percentiles::values_needed;
 use crate::rules::{Evidence, Stage};
-use crate::standing::{Standing, standings};
+use crate::standing::{GroupStanding, standings};
 
 /// The status of a load point while its records come in, and when they are complete. Its figures are those of the
 /// steady phase so far.
@@ -40,7 +40,7 @@ pub struct LoadPointStatus {
     /// 99th percentile of the response time, likewise.
     pub p99: Option<Nanos>,
     /// The standing of every group of rules that applies to the load, in the order of [`RuleGroup::ALL`](crate::RuleGroup::ALL).
-    pub standings: Vec<Standing>,
+    pub standings: Vec<GroupStanding>,
 }
 
 impl LoadPointStatus {

@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 
 use analysis::{Analysis, Analyzer, Finding, VerdictState};
 use model::{
-    AgentPlan, Arrivals, BenchmarkId, Connection, Detail, Ending, Flow, Headline, Health, IntervalRecord,
-    KindTotals, Load, LoadPoint, Outcome, Page, Phase, Phases, Plan, Request, Rules, SutPlan, SutUse, Think,
-    UnitTotals, WebProtocol, WebWorkload, Workload, app_measure, web_measure,
+    AgentPlan, Arrivals, BenchmarkId, ConnectionLifetime, Flow, Headline, Health, IntervalRecord,
+    KindHistograms, KindTotals, Load, LoadPoint, Outcome, Page, Phase, Phases, Plan, Request, Rules,
+    RunEnding, SutPlan, SutUse, ThinkTime, UnitTotals, WebProtocol, WebWorkload, Workload, app_measure,
+    web_measure,
 };
 use stats::{Histogram, Moments};
 use units::Nanos;
@@ -42,7 +43,7 @@ pub(crate) struct Operation {
 pub(crate) struct RecordedRun {
     pub plan: Plan,
     pub records: Vec<IntervalRecord>,
-    pub ending: Ending,
+    pub ending: RunEnding,
 }
 
 pub(crate) fn ms(milliseconds: u64) -> Nanos {
@@ -61,10 +62,10 @@ pub(crate) fn plan(load: Load, settle: u64, steady: u64) -> Plan {
         requests: vec![object("/small", OBJECT_BYTES[0]), object("/large", OBJECT_BYTES[1])],
         pages: vec![Page { weight: 1, requests: vec![0] }, Page { weight: 1, requests: vec![1] }],
         counts_pages: true,
-        think: Think::None,
+        think: ThinkTime::None,
         cookies: model::Cookies::None,
         data: Vec::new(),
-        protocol: WebProtocol::plain(Connection::PerRequest),
+        protocol: WebProtocol::plain(ConnectionLifetime::PerRequest),
     };
     Plan {
         format: model::PLAN_FORMAT,
@@ -115,7 +116,7 @@ impl RecordedRun {
     /// Makes the records of the first load point.
     pub(crate) fn of(plan: Plan, operations: &[Operation]) -> RecordedRun {
         let records = records(&plan, 0, 0, operations);
-        RecordedRun { plan, records, ending: Ending::Complete }
+        RecordedRun { plan, records, ending: RunEnding::Complete }
     }
 
     /// Analyzes the records.
@@ -124,7 +125,7 @@ impl RecordedRun {
     }
 
     /// Analyzes with changed details.
-    pub(crate) fn analyze_details(&self, tamper: impl Fn(&mut Detail)) -> Analysis {
+    pub(crate) fn analyze_details(&self, tamper: impl Fn(&mut KindHistograms)) -> Analysis {
         let mut analyzer = Analyzer::new(&self.plan);
         for record in &self.records {
             let mut interval = record.clone();
@@ -269,7 +270,7 @@ impl Window {
                 run_queue: Nanos(length.0 / 50),
             },
             sut: Some(SutUse { cpu: Nanos(length.0 / 4), throttled: Nanos::ZERO }),
-            detail: Some(Detail::new(
+            detail: Some(KindHistograms::new(
                 plan.catalog.kinds.len(),
                 plan.catalog.spread_measures().count(),
                 plan.catalog.pauses.len(),

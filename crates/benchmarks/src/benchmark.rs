@@ -176,7 +176,7 @@ pub fn filelist_workload(
 
 #[cfg(test)]
 mod tests {
-    use model::{Connection, Overrides, SutPlan, make_plan};
+    use model::{ConnectionLifetime, Overrides, SutPlan, make_plan};
     use units::Nanos;
 
     use super::*;
@@ -250,7 +250,7 @@ mod tests {
             let plan = plan(find(id).unwrap(), false);
             assert_eq!(plan.phases.steady, Nanos::from_secs(seconds));
             assert_eq!(plan.phases.issuing(), plan.phases.steady);
-            assert_eq!(plan.workload.web().unwrap().protocol.connection, Connection::PerRequest);
+            assert_eq!(plan.workload.web().unwrap().protocol.connection, ConnectionLifetime::PerRequest);
             assert_eq!(plan.time_limit, Nanos::from_secs(60));
         }
     }

@@ -36,13 +36,13 @@ pub(crate) fn since(earlier: WallTime, later: WallTime) -> Nanos {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::response_meta::Times;
+    use crate::response_meta::ExchangeTimes;
     use crate::settings::Settings;
 
     /// A response that came 10 s after its `Date`, having been asked for 2 s before.
     fn response(age: &str) -> ResponseMeta {
         let received = WallTime(784_111_787_000);
-        let times = Times { requested: WallTime(received.0 - 2000), received };
+        let times = ExchangeTimes { requested: WallTime(received.0 - 2000), received };
         let lines: [(&[u8], &[u8]); 2] =
             [(b"Date", b"Sun, 06 Nov 1994 08:49:37 GMT"), (b"Age", age.as_bytes())];
         ResponseMeta::read(200, lines.iter().copied(), times, &Settings::default())

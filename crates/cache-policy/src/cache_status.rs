@@ -54,7 +54,7 @@ impl From<ValidationReason> for Forward {
 
 /// The handling of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Handled {
+pub enum HitOrForward {
     /// Answered from the store.
     Hit,
     /// Forwarded.
@@ -77,7 +77,7 @@ pub struct CacheStatusMember<'a> {
     /// The name of this cache.
     pub cache: &'a str,
     /// The handling of the request.
-    pub handled: Handled,
+    pub handled: HitOrForward,
     /// The remaining freshness of the response, or the time since it became stale.
     pub freshness: Option<Freshness>,
     /// The key, if it is to be shown.
@@ -100,8 +100,8 @@ impl CacheStatusMember<'_> {
     pub fn write(&self, text: &mut String) {
         write_name(text, self.cache);
         match self.handled {
-            Handled::Hit => text.push_str("; hit"),
-            Handled::Forwarded { why, status, is_stored, collapsed } => {
+            HitOrForward::Hit => text.push_str("; hit"),
+            HitOrForward::Forwarded { why, status, is_stored, collapsed } => {
                 write_parameter(text, "fwd", why.name());
                 write_number(text, "fwd-status", status.map(i64::from));
                 write_flag(text, "stored", is_stored.then_some(true));
@@ -188,7 +188,7 @@ fn write_string(text: &mut String, value: &str) {
 mod tests {
     use super::*;
 
-    const FORWARDED: Handled = Handled::Forwarded {
+    const FORWARDED: HitOrForward = HitOrForward::Forwarded {
         why: Forward::Stale,
         status: Some(304),
         is_stored: true,
@@ -201,7 +201,7 @@ mod tests {
         text
     }
 
-    fn status(handled: Handled) -> CacheStatusMember<'static> {
+    fn status(handled: HitOrForward) -> CacheStatusMember<'static> {
         CacheStatusMember { cache: "plimsoll", handled, freshness: None, key: None, detail: None }
     }
 
@@ -211,7 +211,7 @@ mod tests {
             freshness: Some(Freshness::Fresh(Nanos::from_millis(30_999))),
             key: Some("http://a/\"b\\"),
             detail: Some("max-age"),
-            ..status(Handled::Hit)
+            ..status(HitOrForward::Hit)
         };
         assert_eq!(written(&hit), r#"plimsoll; hit; ttl=30; key="http://a/\"b\\"; detail=max-age"#);
         let stale = CacheStatusMember {
@@ -226,7 +226,7 @@ mod tests {
 
     #[test]
     fn the_member_parses_as_a_structured_field() {
-        for handled in [Handled::Hit, FORWARDED] {
+        for handled in [HitOrForward::Hit, FORWARDED] {
             let status = CacheStatusMember { key: Some("\"\\\u{0}"), detail: Some(""), ..status(handled) };
             let list: sfv::List = sfv::Parser::new(&written(&status)).parse().unwrap();
             assert_eq!(list.len(), 1);

@@ -2,11 +2,11 @@
 
 use units::WallTime;
 
-use crate::message::Lines;
+use crate::message::FieldLines;
 use crate::precondition::{Condition, Precondition, precondition};
 use crate::range::{Ranges, ranges};
 use crate::request_meta::RequestMeta;
-use crate::reuse::{Reuse, ValidationReason, reuse};
+use crate::reuse::{ReuseDecision, ValidationReason, reuse};
 use crate::select::{Selection, select};
 use crate::settings::Settings;
 use crate::stored_meta::StoredMeta;
@@ -62,8 +62,8 @@ pub enum CacheDecision {
     Serve {
         /// The stored response, by its index among those under the key.
         index: usize,
-        /// Fresh, or stale with the reason; never [`Reuse::Validate`].
-        how: Reuse,
+        /// Fresh, or stale with the reason; never [`ReuseDecision::Validate`].
+        how: ReuseDecision,
         /// The content that the client gets.
         content: ResponseContent,
     },
@@ -74,7 +74,7 @@ pub enum CacheDecision {
 /// Decides about a request, given all responses that are stored under its key.
 pub fn decide<'a, 's>(
     request: &RequestMeta,
-    lines: impl Lines<'a>,
+    lines: impl FieldLines<'a>,
     stored: impl IntoIterator<Item = &'s StoredMeta>,
     now: WallTime,
     settings: &Settings,
@@ -92,7 +92,7 @@ pub fn decide<'a, 's>(
         Selection::VaryMiss => return forwarded(CacheDecision::Miss(MissReason::VaryMiss)),
     };
     match reuse(found, request, now, settings) {
-        Reuse::Validate { why, .. } => forwarded(CacheDecision::Validate { index, why }),
+        ReuseDecision::Validate { why, .. } => forwarded(CacheDecision::Validate { index, why }),
         how => CacheDecision::Serve { index, how, content: content(request, lines, found, settings) },
     }
 }
@@ -111,7 +111,7 @@ fn pass_reason(request: &RequestMeta) -> Option<PassReason> {
 /// §13.2.2).
 pub fn content<'a>(
     request: &RequestMeta,
-    lines: impl Lines<'a>,
+    lines: impl FieldLines<'a>,
     stored: &StoredMeta,
     settings: &Settings,
 ) -> ResponseContent {

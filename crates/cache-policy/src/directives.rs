@@ -6,7 +6,7 @@
 use units::Nanos;
 
 use crate::list::{allocations_of, delta_seconds, directive, lower_token, members, unquote};
-use crate::message::Lower;
+use crate::message::LowercaseName;
 
 /// The directives of a response.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -18,9 +18,9 @@ pub struct ResponseDirectives {
     /// Not to be stored.
     pub no_store: bool,
     /// Not to be used without validation, or not with these fields.
-    pub no_cache: Scope,
+    pub no_cache: DirectiveScope,
     /// For one user only, or these fields are.
-    pub private: Scope,
+    pub private: DirectiveScope,
     /// May be stored although another rule forbids it.
     pub public: bool,
     /// Not to be used stale.
@@ -56,7 +56,7 @@ pub struct RequestDirectives {
 
 /// The scope of `no-cache` and `private`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub enum Scope {
+pub enum DirectiveScope {
     /// The directive is absent.
     #[default]
     Nothing,
@@ -66,18 +66,18 @@ pub enum Scope {
     Whole,
 }
 
-impl Scope {
+impl DirectiveScope {
     /// Returns the fields that the directive names; none if it is absent or applies to the whole response.
     pub fn fields(&self) -> &[String] {
         match self {
-            Scope::Fields(names) => names,
-            Scope::Nothing | Scope::Whole => &[],
+            DirectiveScope::Fields(names) => names,
+            DirectiveScope::Nothing | DirectiveScope::Whole => &[],
         }
     }
 
     /// Returns the bytes of each heap allocation.
     pub(crate) fn allocations(&self) -> impl Iterator<Item = usize> {
-        let names = if let Scope::Fields(names) = self { Some(names) } else { None };
+        let names = if let DirectiveScope::Fields(names) = self { Some(names) } else { None };
         names.into_iter().flat_map(allocations_of)
     }
 
@@ -86,13 +86,13 @@ impl Scope {
     fn widen(&mut self, argument: Option<&[u8]>) {
         let names = argument.and_then(field_names).unwrap_or_default();
         if names.is_empty() {
-            *self = Scope::Whole;
+            *self = DirectiveScope::Whole;
             return;
         }
         match self {
-            Scope::Whole => {}
-            Scope::Fields(known) => known.extend(names),
-            Scope::Nothing => *self = Scope::Fields(names),
+            DirectiveScope::Whole => {}
+            DirectiveScope::Fields(known) => known.extend(names),
+            DirectiveScope::Nothing => *self = DirectiveScope::Fields(names),
         }
     }
 }
@@ -153,7 +153,7 @@ fn read_seconds(argument: Option<&[u8]>) -> Option<Nanos> {
 impl ResponseDirectives {
     /// Adds one directive.
     pub(crate) fn note(&mut self, name: &[u8], argument: Option<&[u8]>) {
-        let name = Lower::new(name);
+        let name = LowercaseName::new(name);
         if let Some((_, note)) = OF_RESPONSES.iter().find(|(known, _)| *known == name.as_bytes()) {
             note(self, argument);
         }
@@ -171,7 +171,7 @@ impl RequestDirectives {
     /// Adds the value of one `Cache-Control` line. Allocates nothing for what clients send.
     pub(crate) fn note_line(&mut self, value: &[u8]) {
         for (name, argument) in members(value).map(directive) {
-            let name = Lower::new(name);
+            let name = LowercaseName::new(name);
             if let Some((_, note)) = OF_REQUESTS.iter().find(|(known, _)| *known == name.as_bytes()) {
                 note(self, argument);
             }
@@ -199,8 +199,8 @@ mod tests {
         Some(Nanos::from_secs(seconds))
     }
 
-    fn fields(names: &[&str]) -> Scope {
-        Scope::Fields(names.iter().map(|&name| name.to_owned()).collect())
+    fn fields(names: &[&str]) -> DirectiveScope {
+        DirectiveScope::Fields(names.iter().map(|&name| name.to_owned()).collect())
     }
 
     #[test]
@@ -211,8 +211,8 @@ mod tests {
             max_age: seconds(1),
             s_maxage: seconds(2),
             no_store: true,
-            no_cache: Scope::Whole,
-            private: Scope::Whole,
+            no_cache: DirectiveScope::Whole,
+            private: DirectiveScope::Whole,
             public: true,
             must_revalidate: true,
             proxy_revalidate: true,
@@ -265,7 +265,7 @@ mod tests {
         for whole in
             ["no-cache", "no-cache=", "no-cache=\"\"", "no-cache=\"a b\"", "no-cache=\"a\", no-cache"]
         {
-            assert_eq!(no_cache(whole), Scope::Whole, "{whole}");
+            assert_eq!(no_cache(whole), DirectiveScope::Whole, "{whole}");
         }
     }
 

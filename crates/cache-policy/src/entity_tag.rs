@@ -1,6 +1,6 @@
 //! Entity tags and their comparison (RFC 9110 §8.8.3).
 
-use crate::message::{Lines, values};
+use crate::message::{FieldLines, values};
 
 /// An entity tag: `"xyzzy"`, or weak: `W/"xyzzy"`.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -73,7 +73,7 @@ impl TagMatch {
     /// Compares the tag of a stored response with all that `If-None-Match` lists, weakly (RFC 9110 §13.1.2).
     ///
     /// `*` matches any response. A malformed tag matches nothing; tags after it on the line still count.
-    pub fn of_if_none_match<'a>(lines: impl Lines<'a>, stored: Option<&EntityTag>) -> TagMatch {
+    pub fn of_if_none_match<'a>(lines: impl FieldLines<'a>, stored: Option<&EntityTag>) -> TagMatch {
         let mut outcome = TagMatch::Absent;
         for value in values(lines, "if-none-match") {
             outcome = TagMatch::Different;

@@ -2,7 +2,7 @@
 
 use units::{Nanos, WallTime};
 
-use crate::directives::Scope;
+use crate::directives::DirectiveScope;
 use crate::request_meta::RequestMeta;
 use crate::reuse::{StaleReason, wishes};
 use crate::settings::Settings;
@@ -88,7 +88,7 @@ fn objection(
     let is_stale = !stored.is_fresh(now);
     let is_too_old =
         wishes.max_age.is_some_and(|max_age| max_age < stored.age(now)) && wishes.max_stale.is_none();
-    let is_forbidden = stored.response.directives.no_cache == Scope::Whole
+    let is_forbidden = stored.response.directives.no_cache == DirectiveScope::Whole
         || (is_stale && stored.response.forbids_stale(settings));
     let objections = [
         (matches!(failure, FetchFailure::Status(status) if !is_error(status)), NoStaleReason::NotAnError),

@@ -3,7 +3,7 @@
 use units::Nanos;
 
 use crate::age::since;
-use crate::directives::Scope;
+use crate::directives::DirectiveScope;
 use crate::response_meta::{Expires, ResponseMeta};
 use crate::settings::{Heuristic, Settings};
 use crate::status::is_heuristically_cacheable;
@@ -61,7 +61,7 @@ pub fn lifetime(response: &ResponseMeta, settings: &Settings) -> Lifetime {
 
 fn asks_for_validation(response: &ResponseMeta) -> bool {
     let directives = &response.directives;
-    directives.no_cache == Scope::Whole || directives.must_revalidate || directives.proxy_revalidate
+    directives.no_cache == DirectiveScope::Whole || directives.must_revalidate || directives.proxy_revalidate
 }
 
 /// Returns the lifetime set by the origin; `None` if there is none.
@@ -108,11 +108,12 @@ mod tests {
 
     use super::*;
     use crate::key::{Key, Scheme};
-    use crate::response_meta::Times;
+    use crate::response_meta::ExchangeTimes;
     use crate::settings::DotSegments;
 
     fn check(lines: &[(&str, &str)], settings: &Settings, seconds: u64, source: LifetimeSource) {
-        let times = Times { requested: WallTime(784_111_777_000), received: WallTime(784_111_777_000) };
+        let times =
+            ExchangeTimes { requested: WallTime(784_111_777_000), received: WallTime(784_111_777_000) };
         let lines: Vec<_> = lines.iter().map(|(name, value)| (name.as_bytes(), value.as_bytes())).collect();
         let response = ResponseMeta::read(200, lines.iter().copied(), times, settings);
         let expected = Lifetime { length: Nanos::from_secs(seconds), source };
@@ -143,7 +144,8 @@ mod tests {
     #[test]
     fn urls_with_a_query_get_no_heuristic_lifetime() {
         let lines: [(&[u8], &[u8]); 1] = [(b"Last-Modified", b"Sat, 05 Nov 1994 08:49:37 GMT")];
-        let times = Times { requested: WallTime(784_111_777_000), received: WallTime(784_111_777_000) };
+        let times =
+            ExchangeTimes { requested: WallTime(784_111_777_000), received: WallTime(784_111_777_000) };
         let of = |target: &[u8]| {
             let key = Key::new(Scheme::Http, b"h", target, DotSegments::Resolved).unwrap();
             let settings = Settings::default();

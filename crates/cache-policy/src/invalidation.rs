@@ -1,7 +1,7 @@
 //! Invalidation by unsafe requests (RFC 9111 §4.4).
 
 use crate::key::Key;
-use crate::message::{Lines, values};
+use crate::message::{FieldLines, values};
 use crate::request_meta::RequestMeta;
 
 reasons! {
@@ -32,7 +32,7 @@ pub fn invalidation<'a>(
     request: &RequestMeta,
     key: &Key,
     status: u16,
-    response: impl Lines<'a>,
+    response: impl FieldLines<'a>,
 ) -> Invalidation {
     if request.is_safe {
         return Invalidation::No(NotInvalidated::Safe);

@@ -62,10 +62,10 @@ mod target;
 mod update;
 mod validation;
 
-pub use cache_status::{CacheStatusMember, Forward, Freshness, Handled};
+pub use cache_status::{CacheStatusMember, Forward, Freshness, HitOrForward};
 pub use date::{parse_date, write_date};
 pub use decision::{CacheDecision, MissReason, PassReason, ResponseContent, content, decide};
-pub use directives::{RequestDirectives, ResponseDirectives, Scope};
+pub use directives::{DirectiveScope, RequestDirectives, ResponseDirectives};
 pub use entity_tag::{EntityTag, TagMatch};
 pub use error::{FailureDecision, FetchFailure, NoStaleReason, on_failure};
 pub use freshness::{Lifetime, LifetimeSource, lifetime};
@@ -73,7 +73,7 @@ pub use hit_for_miss::{HitForMiss, hit_for_miss};
 pub use invalidation::{Invalidation, NotInvalidated, invalidation};
 pub use key::{Key, Scheme};
 pub use key_refused::KeyRefused;
-pub use message::Lines;
+pub use message::FieldLines;
 pub use normal::accept_encoding;
 pub use outgoing::{
     RequestField, ResponseField, age_field, names_of_connection, passed_through, request_field,
@@ -82,13 +82,15 @@ pub use outgoing::{
 pub use precondition::{Condition, Precondition, precondition};
 pub use range::{ByteRange, RangeReason, Ranges, content_range, ranges};
 pub use request_meta::{RequestMeta, is_safe};
-pub use response_meta::{Expires, ResponseMeta, Times};
-pub use reuse::{Reuse, StaleReason, ValidationReason, reuse};
+pub use response_meta::{ExchangeTimes, Expires, ResponseMeta};
+pub use reuse::{ReuseDecision, StaleReason, ValidationReason, reuse};
 pub use select::{Selection, Superseded, select, superseded};
 pub use settings::{DotSegments, Heuristic, SetCookie, Settings, StaleSettings};
 pub use status::{is_heuristically_cacheable, is_understood};
 pub use store::{NotStored, StoreDecision, body_is_complete, store};
 pub use stored_meta::StoredMeta;
-pub use update::{Freshened, HeadUpdate, Mismatch, NotFreshened, StoredLine, freshen, head_update, merge};
-pub use validation::{Conditional, conditional};
+pub use update::{
+    FreshenedResponses, HeadUpdate, Mismatch, NotFreshened, StoredLine, freshen, head_update, merge,
+};
+pub use validation::{ValidationConditions, conditional};
 pub use vary::{VARY_FIELDS_MAX, Variant, Vary};

@@ -4,19 +4,19 @@
 ///
 /// [`http1::headers`] returns them, as does any slice of pairs by `iter().copied()`. Values come without surrounding
 /// blanks.
-pub trait Lines<'a>: Iterator<Item = (&'a [u8], &'a [u8])> + Clone {}
+pub trait FieldLines<'a>: Iterator<Item = (&'a [u8], &'a [u8])> + Clone {}
 
-impl<'a, L> Lines<'a> for L where L: Iterator<Item = (&'a [u8], &'a [u8])> + Clone {}
+impl<'a, L> FieldLines<'a> for L where L: Iterator<Item = (&'a [u8], &'a [u8])> + Clone {}
 
 /// Returns the values of all lines of this name, in any case.
-pub(crate) fn values<'a>(lines: impl Lines<'a>, name: &str) -> impl Iterator<Item = &'a [u8]> + Clone {
+pub(crate) fn values<'a>(lines: impl FieldLines<'a>, name: &str) -> impl Iterator<Item = &'a [u8]> + Clone {
     let has_name = move |line: &(&[u8], &[u8])| line.0.eq_ignore_ascii_case(name.as_bytes());
     lines.filter(has_name).map(|(_, value)| value)
 }
 
 /// The value of a field that must not be repeated.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) enum Single<'a> {
+pub(crate) enum SingletonField<'a> {
     /// No line has this name.
     #[default]
     Absent,
@@ -26,21 +26,21 @@ pub(crate) enum Single<'a> {
     Conflict,
 }
 
-impl<'a> Single<'a> {
+impl<'a> SingletonField<'a> {
     /// Adds another line.
     pub(crate) fn note(&mut self, value: &'a [u8]) {
         *self = match *self {
-            Single::Absent => Single::Value(value),
-            Single::Value(known) if known == value => *self,
-            _ => Single::Conflict,
+            SingletonField::Absent => SingletonField::Value(value),
+            SingletonField::Value(known) if known == value => *self,
+            _ => SingletonField::Conflict,
         };
     }
 
     /// Returns the value if there is exactly one.
     pub(crate) fn value(self) -> Option<&'a [u8]> {
         match self {
-            Single::Value(value) => Some(value),
-            Single::Absent | Single::Conflict => None,
+            SingletonField::Value(value) => Some(value),
+            SingletonField::Absent | SingletonField::Conflict => None,
         }
     }
 }
@@ -52,16 +52,16 @@ const NAME_BYTES_MAX: usize = 25;
 ///
 /// A name that is longer than any known one is empty.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Lower {
+pub(crate) struct LowercaseName {
     bytes: [u8; NAME_BYTES_MAX],
     length: usize,
 }
 
-impl Lower {
+impl LowercaseName {
     /// Converts a name to lower case.
     #[inline]
-    pub(crate) fn new(name: &[u8]) -> Lower {
-        let mut lower = Lower { bytes: [0; NAME_BYTES_MAX], length: 0 };
+    pub(crate) fn new(name: &[u8]) -> LowercaseName {
+        let mut lower = LowercaseName { bytes: [0; NAME_BYTES_MAX], length: 0 };
         if let Some(room) = lower.bytes.get_mut(..name.len()) {
             room.copy_from_slice(name);
             room.make_ascii_lowercase();
@@ -97,18 +97,18 @@ mod tests {
     #[test]
     fn equal_lines_count_once_and_conflicting_ones_not_at_all() {
         let single = |values: &[&'static str]| {
-            let mut single = Single::default();
+            let mut single = SingletonField::default();
             values.iter().for_each(|value| single.note(value.as_bytes()));
             single
         };
-        assert_eq!(single(&[]), Single::Absent);
+        assert_eq!(single(&[]), SingletonField::Absent);
         assert_eq!(single(&["a", "a"]).value(), Some(&b"a"[..]));
-        assert_eq!(single(&["a", "b", "a"]), Single::Conflict);
+        assert_eq!(single(&["a", "b", "a"]), SingletonField::Conflict);
     }
 
     #[test]
     fn names_are_lowercased_and_long_ones_empty() {
-        assert_eq!(Lower::new(b"Proxy-Authentication-INFO").as_bytes(), b"proxy-authentication-info");
-        assert_eq!(Lower::new(&[b'a'; NAME_BYTES_MAX + 1]).as_bytes(), b"");
+        assert_eq!(LowercaseName::new(b"Proxy-Authentication-INFO").as_bytes(), b"proxy-authentication-info");
+        assert_eq!(LowercaseName::new(&[b'a'; NAME_BYTES_MAX + 1]).as_bytes(), b"");
     }
 }

@@ -1,7 +1,7 @@
 //! Request fields in a normal form, in which equivalent values are equal text (RFC 9111 §4.1).
 
-use crate::message::{Lines, values};
-use crate::weights::{Weighted, weighted, write_weighted};
+use crate::message::{FieldLines, values};
+use crate::weights::{WeightedValue, weighted, write_weighted};
 
 /// The form of a field's values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,7 +28,7 @@ const FORMS: [(&str, Form); 5] = [
 /// Returns the values of all lines of this name as one text; `None` if there is no such line.
 ///
 /// `name` in lower case. `accept-encoding` is reduced to `codings` unless that is empty, see [`reduced`].
-pub(crate) fn normal<'a>(name: &str, lines: impl Lines<'a>, codings: &[String]) -> Option<Vec<u8>> {
+pub(crate) fn normal<'a>(name: &str, lines: impl FieldLines<'a>, codings: &[String]) -> Option<Vec<u8>> {
     let form = FORMS.iter().find(|(known, _)| *known == name).map_or(Form::Text, |(_, form)| *form);
     let separator: &[u8] = if form == Form::Pairs { b"; " } else { b", " };
     let joined = joined(values(lines, name), separator)?;
@@ -57,7 +57,7 @@ fn joined<'a>(mut lines: impl Iterator<Item = &'a [u8]>, separator: &[u8]) -> Op
 /// Sorts by descending weight, and those of equal weight by name if their order has no meaning.
 ///
 /// Obsolete names of codings are replaced by the current ones (RFC 9110 §8.4.1).
-fn sorted(mut list: Vec<Weighted>, form: Form) -> Vec<Weighted> {
+fn sorted(mut list: Vec<WeightedValue>, form: Form) -> Vec<WeightedValue> {
     if form == Form::Unordered {
         for one in &mut list {
             if matches!(one.value.as_str(), "x-gzip" | "x-compress") {
@@ -71,7 +71,7 @@ fn sorted(mut list: Vec<Weighted>, form: Form) -> Vec<Weighted> {
 }
 
 /// Returns those of `codings` that a list accepts, as a field value; empty if it accepts none of them.
-fn reduced(list: &[Weighted], codings: &[String]) -> String {
+fn reduced(list: &[WeightedValue], codings: &[String]) -> String {
     let weight_of = |name: &str| list.iter().find(|one| one.value == name).map(|one| one.weight);
     let accepts =
         |coding: &&String| weight_of(coding).or_else(|| weight_of("*")).is_some_and(|weight| 0 < weight);
@@ -81,7 +81,7 @@ fn reduced(list: &[Weighted], codings: &[String]) -> String {
 /// Returns the `Accept-Encoding` for the origin, reduced to `codings`; `None` to leave the client's as it is.
 ///
 /// Empty if the client accepts none of them: the field then says that no coding is wanted (RFC 9110 §12.5.3).
-pub fn accept_encoding<'a>(lines: impl Lines<'a>, codings: &[String]) -> Option<String> {
+pub fn accept_encoding<'a>(lines: impl FieldLines<'a>, codings: &[String]) -> Option<String> {
     if codings.is_empty() {
         return None;
     }

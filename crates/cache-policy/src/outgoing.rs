@@ -4,7 +4,7 @@ use http1::Http1Version;
 use units::Nanos;
 
 use crate::list::{SECONDS_MAX, lower_token, members};
-use crate::message::{Lines, Lower, values};
+use crate::message::{FieldLines, LowercaseName, values};
 use crate::response_meta::ResponseMeta;
 
 /// The treatment of a field of a forwarded request.
@@ -34,7 +34,7 @@ pub enum ResponseField {
 
 /// Returns the treatment of a field of a request, by its name in any case. See also [`names_of_connection`].
 pub fn request_field(name: &[u8]) -> RequestField {
-    match Lower::new(name).as_bytes() {
+    match LowercaseName::new(name).as_bytes() {
         b"connection"
         | b"keep-alive"
         | b"proxy-connection"
@@ -69,7 +69,7 @@ pub fn request_field(name: &[u8]) -> RequestField {
 
 /// Returns the treatment of a field of a response, by its name in any case. See also [`names_of_connection`].
 pub fn response_field(name: &[u8]) -> ResponseField {
-    match Lower::new(name).as_bytes() {
+    match LowercaseName::new(name).as_bytes() {
         b"connection" | b"keep-alive" | b"proxy-connection" | b"te" | b"trailer" | b"transfer-encoding"
         | b"upgrade" => ResponseField::Connection,
         b"proxy-authenticate"
@@ -85,7 +85,7 @@ pub fn response_field(name: &[u8]) -> ResponseField {
 /// Returns the names that `Connection` lists, in lower case: those fields are not forwarded either (RFC 9110 §7.6.1).
 ///
 /// Fields without which a message means something else are not among them: no sender can have them removed.
-pub fn names_of_connection<'a>(lines: impl Lines<'a>) -> Vec<String> {
+pub fn names_of_connection<'a>(lines: impl FieldLines<'a>) -> Vec<String> {
     const NEEDED: [&str; 8] = [
         "cache-control",
         "content-length",
@@ -102,7 +102,7 @@ pub fn names_of_connection<'a>(lines: impl Lines<'a>) -> Vec<String> {
 
 /// Returns the lines of a response that are stored: all except those that are connection-specific, for one client
 /// only, or withheld by the response itself ([`ResponseMeta::withheld`]).
-pub fn stored_lines<'a>(lines: impl Lines<'a>, response: &ResponseMeta) -> Vec<(&'a [u8], &'a [u8])> {
+pub fn stored_lines<'a>(lines: impl FieldLines<'a>, response: &ResponseMeta) -> Vec<(&'a [u8], &'a [u8])> {
     let ended = names_of_connection(lines.clone());
     let is_stored = |name: &[u8]| {
         let is_name = |one: &str| one.as_bytes().eq_ignore_ascii_case(name);
@@ -119,7 +119,7 @@ pub fn stored_lines<'a>(lines: impl Lines<'a>, response: &ResponseMeta) -> Vec<(
 /// `Last-Modified` only helps a client without a tag; it does no harm either.
 pub fn stays_in_not_modified(name: &[u8]) -> bool {
     matches!(
-        Lower::new(name).as_bytes(),
+        LowercaseName::new(name).as_bytes(),
         b"cache-control" | b"content-location" | b"date" | b"etag" | b"expires" | b"last-modified" | b"vary"
     )
 }
@@ -143,7 +143,7 @@ pub fn via_field(version: Http1Version, pseudonym: &str) -> String {
 }
 
 /// Returns whether a message has passed this cache before: its `Via` names it, so forwarding it would never end.
-pub fn passed_through<'a>(lines: impl Lines<'a>, pseudonym: &str) -> bool {
+pub fn passed_through<'a>(lines: impl FieldLines<'a>, pseudonym: &str) -> bool {
     let received_by =
         |member: &'a [u8]| member.split(u8::is_ascii_whitespace).filter(|part| !part.is_empty()).nth(1);
     values(lines, "via").flat_map(members).filter_map(received_by).any(|name| name == pseudonym.as_bytes())

@@ -2,7 +2,7 @@
 
 use crate::date::parse_date;
 use crate::entity_tag::TagMatch;
-use crate::message::{Lines, Single, values};
+use crate::message::{FieldLines, SingletonField, values};
 use crate::request_meta::RequestMeta;
 use crate::stored_meta::StoredMeta;
 
@@ -31,7 +31,11 @@ pub enum Precondition {
 ///
 /// Only for GET and HEAD, and for stored responses with a successful status (RFC 9110 §13.2.1). Of the two conditions
 /// that caches evaluate, tags take precedence over dates (§13.2.2).
-pub fn precondition<'a>(request: &RequestMeta, lines: impl Lines<'a>, stored: &StoredMeta) -> Precondition {
+pub fn precondition<'a>(
+    request: &RequestMeta,
+    lines: impl FieldLines<'a>,
+    stored: &StoredMeta,
+) -> Precondition {
     if !request.has_condition || !request.is_retrieval() || !(200..300).contains(&stored.response.status) {
         return Precondition::Absent;
     }
@@ -45,8 +49,8 @@ pub fn precondition<'a>(request: &RequestMeta, lines: impl Lines<'a>, stored: &S
 /// Compares `If-Modified-Since` with `Last-Modified`, or with `Date` without it (RFC 9111 §4.3.2).
 ///
 /// A repeated or malformed field does not count (RFC 9110 §13.1.3).
-fn modified_since<'a>(lines: impl Lines<'a>, stored: &StoredMeta) -> Precondition {
-    let mut since = Single::Absent;
+fn modified_since<'a>(lines: impl FieldLines<'a>, stored: &StoredMeta) -> Precondition {
+    let mut since = SingletonField::Absent;
     values(lines, "if-modified-since").for_each(|value| since.note(value));
     let Some(since) = since.value().and_then(parse_date) else {
         return Precondition::Absent;

@@ -4,7 +4,7 @@ use http1::RequestMethod;
 
 use crate::date::parse_date;
 use crate::entity_tag::EntityTag;
-use crate::message::{Lines, Single, values};
+use crate::message::{FieldLines, SingletonField, values};
 use crate::range_field::{RangeField, RequestedRange, read};
 use crate::request_meta::RequestMeta;
 use crate::settings::Settings;
@@ -61,7 +61,7 @@ pub enum Ranges {
 /// Decides which ranges of a stored response answer a request.
 pub fn ranges<'a>(
     request: &RequestMeta,
-    lines: impl Lines<'a>,
+    lines: impl FieldLines<'a>,
     stored: &StoredMeta,
     settings: &Settings,
 ) -> Ranges {
@@ -74,7 +74,7 @@ pub fn ranges<'a>(
     if stored.response.status != 200 {
         return Ranges::Ignored(RangeReason::Status);
     }
-    let mut field = Single::Absent;
+    let mut field = SingletonField::Absent;
     values(lines.clone(), "range").for_each(|value| field.note(value));
     let Some(value) = field.value() else {
         return Ranges::Ignored(RangeReason::Repeated);
@@ -93,13 +93,13 @@ pub fn ranges<'a>(
 /// Evaluates `If-Range`: returns whether the client's ranges belong to the stored response; `true` without the field.
 ///
 /// Only identical bytes count: a strong tag, or exactly the stored `Last-Modified` if that is strong.
-fn if_range<'a>(lines: impl Lines<'a>, stored: &StoredMeta) -> bool {
-    let mut field = Single::Absent;
+fn if_range<'a>(lines: impl FieldLines<'a>, stored: &StoredMeta) -> bool {
+    let mut field = SingletonField::Absent;
     values(lines, "if-range").for_each(|value| field.note(value));
     let value = match field {
-        Single::Absent => return true,
-        Single::Conflict => return false,
-        Single::Value(value) => value,
+        SingletonField::Absent => return true,
+        SingletonField::Conflict => return false,
+        SingletonField::Value(value) => value,
     };
     if let Some(tag) = EntityTag::parse(value) {
         return stored.response.etag.as_ref().is_some_and(|stored| stored.strongly_matches(&tag));

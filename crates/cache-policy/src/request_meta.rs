@@ -4,7 +4,7 @@ use http1::RequestMethod;
 
 use crate::directives::RequestDirectives;
 use crate::list::members;
-use crate::message::{Lines, Lower};
+use crate::message::{FieldLines, LowercaseName};
 
 /// Safe methods (RFC 9110 §9.2.1), and those of the registry that are defined as safe.
 const SAFE: [&[u8]; 7] = [b"GET", b"HEAD", b"OPTIONS", b"TRACE", b"PROPFIND", b"REPORT", b"SEARCH"];
@@ -40,7 +40,7 @@ pub struct RequestMeta {
 
 impl RequestMeta {
     /// Reads the head of a request.
-    pub fn read<'a>(method_name: &[u8], lines: impl Lines<'a>, has_body: bool) -> RequestMeta {
+    pub fn read<'a>(method_name: &[u8], lines: impl FieldLines<'a>, has_body: bool) -> RequestMeta {
         let mut request = RequestMeta {
             method: RequestMethod::from_name(method_name),
             is_safe: is_safe(method_name),
@@ -54,7 +54,7 @@ impl RequestMeta {
         };
         let (mut has_cache_control, mut has_pragma) = (false, false);
         for (name, value) in lines {
-            match Lower::new(name).as_bytes() {
+            match LowercaseName::new(name).as_bytes() {
                 b"cache-control" => {
                     has_cache_control = true;
                     request.directives.note_line(value);

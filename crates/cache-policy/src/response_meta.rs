@@ -7,14 +7,14 @@ use crate::directives::ResponseDirectives;
 use crate::entity_tag::EntityTag;
 use crate::key::Key;
 use crate::list::{delta_seconds, members, number};
-use crate::message::{Lines, Lower, Single, values};
+use crate::message::{FieldLines, LowercaseName, SingletonField, values};
 use crate::settings::Settings;
 use crate::targeted;
 use crate::vary::Vary;
 
 /// The times at which a response was requested and received.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Times {
+pub struct ExchangeTimes {
     /// The time at which the request was sent to the origin.
     pub requested: WallTime,
     /// The time at which the head of the response was complete.
@@ -39,7 +39,7 @@ pub struct ResponseMeta {
     /// The status code.
     pub status: u16,
     /// The times of request and receipt.
-    pub times: Times,
+    pub times: ExchangeTimes,
     /// `Date`; the time of receipt if that is absent or malformed (RFC 9110 §6.6.1).
     pub date: WallTime,
     /// `Age`; zero if that is absent or malformed (RFC 9111 §5.1).
@@ -70,10 +70,10 @@ pub struct ResponseMeta {
 /// The fields of a head, while they are collected.
 #[derive(Debug, Default)]
 struct Heads<'a> {
-    date: Single<'a>,
-    last_modified: Single<'a>,
-    etag: Single<'a>,
-    content_length: Single<'a>,
+    date: SingletonField<'a>,
+    last_modified: SingletonField<'a>,
+    etag: SingletonField<'a>,
+    content_length: SingletonField<'a>,
     age: Option<&'a [u8]>,
     expires: Expires,
     cache_control: ResponseDirectives,
@@ -84,7 +84,12 @@ struct Heads<'a> {
 impl ResponseMeta {
     /// Reads the head of a response; fields that contradict each other or themselves are read as their types
     /// describe.
-    pub fn read<'a>(status: u16, lines: impl Lines<'a>, times: Times, settings: &Settings) -> ResponseMeta {
+    pub fn read<'a>(
+        status: u16,
+        lines: impl FieldLines<'a>,
+        times: ExchangeTimes,
+        settings: &Settings,
+    ) -> ResponseMeta {
         let mut heads = Heads::default();
         lines.clone().for_each(|(name, value)| heads.note(name, value));
         let targeted = targeted_directives(lines.clone(), settings);
@@ -137,7 +142,7 @@ impl ResponseMeta {
 
 impl<'a> Heads<'a> {
     fn note(&mut self, name: &[u8], value: &'a [u8]) {
-        match Lower::new(name).as_bytes() {
+        match LowercaseName::new(name).as_bytes() {
             b"cache-control" => self.cache_control.note_line(value),
             b"date" => self.date.note(value),
             b"last-modified" => self.last_modified.note(value),
@@ -167,7 +172,7 @@ fn read_age(value: &[u8]) -> Option<Nanos> {
 }
 
 /// Returns the directives of the first targeted field that is well-formed (RFC 9213 §2.2).
-fn targeted_directives<'a>(lines: impl Lines<'a>, settings: &Settings) -> Option<ResponseDirectives> {
+fn targeted_directives<'a>(lines: impl FieldLines<'a>, settings: &Settings) -> Option<ResponseDirectives> {
     settings.targets.iter().find_map(|name| {
         let found: Vec<&[u8]> = values(lines.clone(), name).collect();
         targeted::read(&found.join(&b", "[..]))
@@ -179,7 +184,7 @@ mod tests {
     use super::*;
 
     const RECEIVED: WallTime = WallTime(784_111_787_000);
-    const TIMES: Times = Times { requested: RECEIVED, received: RECEIVED };
+    const TIMES: ExchangeTimes = ExchangeTimes { requested: RECEIVED, received: RECEIVED };
 
     fn read(lines: &[(&str, &str)]) -> ResponseMeta {
         let lines: Vec<_> = lines.iter().map(|(name, value)| (name.as_bytes(), value.as_bytes())).collect();

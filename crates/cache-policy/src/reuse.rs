@@ -2,7 +2,7 @@
 
 use units::{Nanos, WallTime};
 
-use crate::directives::{RequestDirectives, Scope};
+use crate::directives::{DirectiveScope, RequestDirectives};
 use crate::request_meta::RequestMeta;
 use crate::response_meta::ResponseMeta;
 use crate::settings::Settings;
@@ -42,7 +42,7 @@ reasons! {
 
 /// The decision about the reuse of a stored response.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Reuse {
+pub enum ReuseDecision {
     /// It may be used: it is fresh.
     Fresh {
         /// Its age.
@@ -71,19 +71,24 @@ pub enum Reuse {
 /// Decides whether a stored response that matches a request, including its variant, may be used now.
 ///
 /// Demands of the origin come before those of the client, and those before what the age allows.
-pub fn reuse(stored: &StoredMeta, request: &RequestMeta, now: WallTime, settings: &Settings) -> Reuse {
+pub fn reuse(
+    stored: &StoredMeta,
+    request: &RequestMeta,
+    now: WallTime,
+    settings: &Settings,
+) -> ReuseDecision {
     let age = stored.age(now);
     let wishes = wishes(request, settings);
     if let Some(why) = demand(stored, &wishes, age) {
-        return Reuse::Validate { age, why };
+        return ReuseDecision::Validate { age, why };
     }
     if age < stored.lifetime.length {
         return fresh(age, stored.lifetime.length.saturating_sub(age), &wishes);
     }
     let past = age.saturating_sub(stored.lifetime.length);
     match stale_reason(stored, &wishes, past, settings) {
-        Some(why) => Reuse::Stale { age, past, why },
-        None => Reuse::Validate { age, why: ValidationReason::Stale },
+        Some(why) => ReuseDecision::Stale { age, past, why },
+        None => ReuseDecision::Validate { age, why: ValidationReason::Stale },
     }
 }
 
@@ -97,18 +102,18 @@ fn demand(stored: &StoredMeta, wishes: &RequestDirectives, age: Nanos) -> Option
     let is_too_old = wishes.max_age.is_some_and(|max_age| max_age < age);
     let demands = [
         (stored.is_invalid, ValidationReason::Invalidated),
-        (stored.response.directives.no_cache == Scope::Whole, ValidationReason::NoCache),
+        (stored.response.directives.no_cache == DirectiveScope::Whole, ValidationReason::NoCache),
         (wishes.no_cache, ValidationReason::RequestNoCache),
         (is_too_old, ValidationReason::RequestMaxAge),
     ];
     demands.iter().find(|(applies, _)| *applies).map(|(_, why)| *why)
 }
 
-fn fresh(age: Nanos, ttl: Nanos, wishes: &RequestDirectives) -> Reuse {
+fn fresh(age: Nanos, ttl: Nanos, wishes: &RequestDirectives) -> ReuseDecision {
     if wishes.min_fresh.is_some_and(|min_fresh| ttl < min_fresh) {
-        return Reuse::Validate { age, why: ValidationReason::RequestMinFresh };
+        return ReuseDecision::Validate { age, why: ValidationReason::RequestMinFresh };
     }
-    Reuse::Fresh { age, ttl }
+    ReuseDecision::Fresh { age, ttl }
 }
 
 /// Returns the reason that allows a stale response, without an error of the origin.
@@ -140,7 +145,7 @@ impl ResponseMeta {
             && (directives.stale_while_revalidate.is_some() || directives.stale_if_error.is_some());
         directives.must_revalidate
             || directives.proxy_revalidate
-            || directives.no_cache == Scope::Whole
+            || directives.no_cache == DirectiveScope::Whole
             || (directives.s_maxage.is_some() && !is_allowed_by_s_maxage)
     }
 }

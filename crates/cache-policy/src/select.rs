@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 
 use units::WallTime;
 
-use crate::message::Lines;
+use crate::message::FieldLines;
 use crate::settings::Settings;
 use crate::stored_meta::StoredMeta;
 use crate::vary::{Variant, Vary};
@@ -23,7 +23,7 @@ pub enum Selection<'s> {
 /// Selects the stored response that matches a request.
 pub fn select<'a, 's>(
     stored: impl IntoIterator<Item = &'s StoredMeta>,
-    request: impl Lines<'a>,
+    request: impl FieldLines<'a>,
     settings: &Settings,
 ) -> Selection<'s> {
     let mut stored = stored.into_iter().enumerate().peekable();

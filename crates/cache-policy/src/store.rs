@@ -3,7 +3,7 @@
 use http1::RequestMethod;
 use units::Nanos;
 
-use crate::directives::Scope;
+use crate::directives::DirectiveScope;
 use crate::freshness::{Lifetime, LifetimeSource, lifetime};
 use crate::request_meta::RequestMeta;
 use crate::response_meta::ResponseMeta;
@@ -107,7 +107,7 @@ const OBJECTIONS: [(NotStored, Objection); 16] = [
     (NotStored::NotModified, |case| case.response.status == 304),
     (NotStored::StatusNotUnderstood, |case| must_understand(case) && !is_understood(case.response.status)),
     (NotStored::NoStore, |case| case.response.directives.no_store && !must_understand(case)),
-    (NotStored::Private, |case| case.response.directives.private == Scope::Whole),
+    (NotStored::Private, |case| case.response.directives.private == DirectiveScope::Whole),
     (NotStored::AuthorizationWithoutPermission, |case| case.request.has_authorization && !is_shareable(case)),
     (NotStored::SetCookie, shares_cookie),
     (NotStored::VariesByEverything, |case| case.response.vary == Vary::Everything),
@@ -176,7 +176,7 @@ fn is_reusable(case: &Case) -> bool {
     if response.has_validator() {
         return true;
     }
-    if response.directives.no_cache == Scope::Whole {
+    if response.directives.no_cache == DirectiveScope::Whole {
         return false;
     }
     let is_fresh = response.age_on_arrival() < lifetime.length;

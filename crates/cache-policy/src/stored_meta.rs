@@ -77,15 +77,15 @@ impl StoredMeta {
 mod tests {
     use super::*;
     use crate::request_meta::RequestMeta;
-    use crate::response_meta::Times;
-    use crate::reuse::{Reuse, ValidationReason, reuse};
+    use crate::response_meta::ExchangeTimes;
+    use crate::reuse::{ReuseDecision, ValidationReason, reuse};
 
     const RECEIVED: WallTime = WallTime(784_111_777_000);
 
     /// A response that lives for 60 s.
     fn stored() -> StoredMeta {
         let lines: [(&[u8], &[u8]); 1] = [(b"Cache-Control", b"max-age=60")];
-        let times = Times { requested: RECEIVED, received: RECEIVED };
+        let times = ExchangeTimes { requested: RECEIVED, received: RECEIVED };
         let response = ResponseMeta::read(200, lines.iter().copied(), times, &Settings::default());
         StoredMeta::new(response, Variant::default(), 5, &Settings::default())
     }
@@ -106,7 +106,7 @@ mod tests {
     fn every_allocation_is_reported() {
         let lines: [(&[u8], &[u8]); 3] =
             [(b"ETag", b"\"abc\""), (b"Vary", b"one"), (b"Cache-Control", b"no-cache=\"x, yz\"")];
-        let times = Times { requested: RECEIVED, received: RECEIVED };
+        let times = ExchangeTimes { requested: RECEIVED, received: RECEIVED };
         let response = ResponseMeta::read(200, lines.iter().copied(), times, &Settings::default());
         let variant = Variant::from_bytes(b"one:1\n".to_vec());
         let stored = StoredMeta::new(response, variant, 5, &Settings::default());
@@ -134,7 +134,7 @@ mod tests {
         let decision = reuse(&stored, &request, after(30), &Settings::default());
         assert_eq!(
             decision,
-            Reuse::Validate { age: Nanos::from_secs(30), why: ValidationReason::Invalidated }
+            ReuseDecision::Validate { age: Nanos::from_secs(30), why: ValidationReason::Invalidated }
         );
     }
 }

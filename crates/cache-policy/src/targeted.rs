@@ -56,15 +56,15 @@ mod tests {
     use units::Nanos;
 
     use super::*;
-    use crate::directives::Scope;
+    use crate::directives::DirectiveScope;
 
     #[test]
     fn directives_are_read_with_their_types() {
         let found =
             read(b"max-age=60;x=1, no-cache=\"a, b\", private, must-revalidate=?0, other=(1 2)").unwrap();
         assert_eq!(found.max_age, Some(Nanos::from_secs(60)));
-        assert_eq!(found.no_cache, Scope::Fields(vec!["a".to_owned(), "b".to_owned()]));
-        assert_eq!(found.private, Scope::Whole);
+        assert_eq!(found.no_cache, DirectiveScope::Fields(vec!["a".to_owned(), "b".to_owned()]));
+        assert_eq!(found.private, DirectiveScope::Whole);
         assert!(!found.must_revalidate);
     }
 

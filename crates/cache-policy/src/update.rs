@@ -1,7 +1,7 @@
 //! Freshening of stored responses by 304 and by responses to HEAD (RFC 9111 §3.2, §4.3.4, §4.3.5).
 
 use crate::date::write_date;
-use crate::message::Lines;
+use crate::message::FieldLines;
 use crate::outgoing::stored_lines;
 use crate::response_meta::ResponseMeta;
 use crate::stored_meta::StoredMeta;
@@ -20,7 +20,7 @@ reasons! {
 
 /// The stored responses that a 304 freshens.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Freshened {
+pub enum FreshenedResponses {
     /// These, by their indices; at least one.
     Update(Vec<usize>),
     /// None.
@@ -33,7 +33,7 @@ pub enum Freshened {
 /// 304 is about the response that was validated, if that was one: the condition was its own.
 ///
 /// An update can make a response one that must not be stored; check the merged head with [`store`](crate::store()).
-pub fn freshen(validated: &[&StoredMeta], update: &ResponseMeta) -> Freshened {
+pub fn freshen(validated: &[&StoredMeta], update: &ResponseMeta) -> FreshenedResponses {
     let found = |is_same: &dyn Fn(&ResponseMeta) -> bool| -> Vec<usize> {
         let same = validated.iter().enumerate().filter(|(_, one)| is_same(&one.response));
         same.map(|(index, _)| index).collect()
@@ -56,7 +56,7 @@ pub fn freshen(validated: &[&StoredMeta], update: &ResponseMeta) -> Freshened {
             (only, NotFreshened::Ambiguous)
         }
     };
-    if indices.is_empty() { Freshened::No(otherwise) } else { Freshened::Update(indices) }
+    if indices.is_empty() { FreshenedResponses::No(otherwise) } else { FreshenedResponses::Update(indices) }
 }
 
 fn most_recent(validated: &[&StoredMeta], indices: Vec<usize>) -> Vec<usize> {
@@ -77,8 +77,8 @@ pub type StoredLine = (Vec<u8>, Vec<u8>);
 /// Fields that describe the stored bytes stay; fields that are never stored, cookies among them, are not taken over.
 /// Without a `Date` the update has that of its receipt (RFC 9110 §6.6.1).
 pub fn merge<'a, 'b>(
-    stored: impl Lines<'a>,
-    lines: impl Lines<'b>,
+    stored: impl FieldLines<'a>,
+    lines: impl FieldLines<'b>,
     update: &ResponseMeta,
 ) -> Vec<StoredLine> {
     let is_one_of = |names: &[&[u8]], name: &[u8]| names.iter().any(|one| one.eq_ignore_ascii_case(name));

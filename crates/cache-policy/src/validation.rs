@@ -6,7 +6,7 @@ use crate::stored_meta::StoredMeta;
 
 /// The conditions that a validation adds to the request, in place of the client's own.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Conditional {
+pub struct ValidationConditions {
     /// The value of `If-None-Match`: the tags of all stored responses that may be validated.
     pub if_none_match: Option<Vec<u8>>,
     /// The value of `If-Modified-Since`; only if one response is validated.
@@ -18,14 +18,14 @@ pub struct Conditional {
 /// Pass the one response that [`decide`](crate::decide()) wants validated, or all under the key if none matches the
 /// request: the origin may then select one by its tag. Without a validator there is no condition, and the request
 /// fetches the response anew.
-pub fn conditional(stored: &[&StoredMeta]) -> Conditional {
+pub fn conditional(stored: &[&StoredMeta]) -> ValidationConditions {
     let tags: Vec<_> =
         stored.iter().filter_map(|one| one.response.etag.as_ref()).map(EntityTag::to_bytes).collect();
     let changed = match stored {
         [one] => one.response.last_modified,
         _ => None,
     };
-    Conditional {
+    ValidationConditions {
         if_none_match: (!tags.is_empty()).then(|| tags.join(&b", "[..])),
         if_modified_since: changed.map(write_date),
     }

@@ -1,7 +1,7 @@
 //! Variants: the request fields that a response depends on, and their values (RFC 9111 §4.1).
 
 use crate::list::{allocations_of, lower_token, members};
-use crate::message::{Lines, values};
+use crate::message::{FieldLines, values};
 use crate::normal::normal;
 
 /// The most fields that a response may depend on; with more it is not stored.
@@ -21,7 +21,7 @@ pub enum Vary {
 
 impl Vary {
     /// Reads all `Vary` lines of a response.
-    pub fn read<'a>(lines: impl Lines<'a>) -> Vary {
+    pub fn read<'a>(lines: impl FieldLines<'a>) -> Vary {
         let mut names = Vec::new();
         for member in values(lines, "vary").flat_map(members) {
             match lower_token(member) {
@@ -61,7 +61,7 @@ impl Variant {
     /// Collects the values from a request; `None` if no request ever matches ([`Vary::Everything`]).
     ///
     /// `codings` as in [`Settings`](crate::Settings).
-    pub fn of<'a>(vary: &Vary, request: impl Lines<'a>, codings: &[String]) -> Option<Variant> {
+    pub fn of<'a>(vary: &Vary, request: impl FieldLines<'a>, codings: &[String]) -> Option<Variant> {
         let mut text = Vec::new();
         match vary {
             Vary::Everything => return None,

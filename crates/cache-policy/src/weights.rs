@@ -4,7 +4,7 @@ use crate::list::{is_token, members};
 
 /// A value in lower case and its weight in thousandths.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Weighted {
+pub(crate) struct WeightedValue {
     pub(crate) value: String,
     pub(crate) weight: u16,
 }
@@ -20,8 +20,8 @@ pub(crate) const WEIGHT_MAX: u16 = 1000;
 ///
 /// In the order of the list, and of repeated values only the first. Values are case-insensitive in all fields of this
 /// form: codings, languages, charsets and media types.
-pub(crate) fn weighted(value: &[u8]) -> Option<Vec<Weighted>> {
-    let mut list: Vec<Weighted> = Vec::new();
+pub(crate) fn weighted(value: &[u8]) -> Option<Vec<WeightedValue>> {
+    let mut list: Vec<WeightedValue> = Vec::new();
     for member in members(value) {
         let one = read(member)?;
         if list.iter().any(|known| known.value == one.value) {
@@ -35,7 +35,7 @@ pub(crate) fn weighted(value: &[u8]) -> Option<Vec<Weighted>> {
     Some(list)
 }
 
-fn read(member: &[u8]) -> Option<Weighted> {
+fn read(member: &[u8]) -> Option<WeightedValue> {
     let mut parts = member.split(|&byte| byte == b';').map(<[u8]>::trim_ascii);
     let value = parts.next().filter(|value| value.split(|&byte| byte == b'/').all(is_token))?;
     let weight = match parts.next() {
@@ -44,7 +44,7 @@ fn read(member: &[u8]) -> Option<Weighted> {
         Some(_) => return None,
     };
     let value = String::from_utf8_lossy(value).to_ascii_lowercase();
-    parts.next().is_none().then_some(Weighted { value, weight })
+    parts.next().is_none().then_some(WeightedValue { value, weight })
 }
 
 /// Reads 0 to 1 with up to three decimals.
@@ -63,8 +63,8 @@ fn read_weight(text: &[u8]) -> Option<u16> {
 }
 
 /// Writes a list: weights in thousandths, none where it is the greatest.
-pub(crate) fn write_weighted(list: &[Weighted]) -> String {
-    let write = |one: &Weighted| match one.weight {
+pub(crate) fn write_weighted(list: &[WeightedValue]) -> String {
+    let write = |one: &WeightedValue| match one.weight {
         WEIGHT_MAX => one.value.clone(),
         weight => format!("{};q={weight}", one.value),
     };

@@ -1,9 +1,9 @@
 //! Properties for any head, any settings and any time.
 
 use cache_policy::{
-    CacheDecision, DotSegments, EntityTag, Key, NotStored, Ranges, RequestMeta, ResponseMeta, Reuse, Scheme,
-    Settings, StoreDecision, StoredMeta, Times, Variant, conditional, content_range, decide, freshen,
-    lifetime, merge, parse_date, ranges, reuse, store, stored_lines, write_date,
+    CacheDecision, DotSegments, EntityTag, ExchangeTimes, Key, NotStored, Ranges, RequestMeta, ResponseMeta,
+    ReuseDecision, Scheme, Settings, StoreDecision, StoredMeta, Variant, conditional, content_range, decide,
+    freshen, lifetime, merge, parse_date, ranges, reuse, store, stored_lines, write_date,
 };
 use proptest::prelude::*;
 use units::{Nanos, WallTime};
@@ -90,7 +90,7 @@ fn request(fields: &Fields) -> RequestMeta {
 }
 
 fn response(status: u16, fields: &Fields) -> ResponseMeta {
-    let times = Times { requested: WallTime(RECEIVED), received: WallTime(RECEIVED) };
+    let times = ExchangeTimes { requested: WallTime(RECEIVED), received: WallTime(RECEIVED) };
     ResponseMeta::read(status, lines(fields), times, &Settings::default())
 }
 
@@ -132,7 +132,7 @@ proptest! {
     fn parsers_accept_any_bytes(bytes in prop::collection::vec(any::<u8>(), 0..64)) {
         let names: [&[u8]; 6] = [b"Cache-Control", b"CDN-Cache-Control", b"ETag", b"Vary", b"Age", b"Range"];
         let head: Vec<(&[u8], &[u8])> = names.iter().map(|&name| (name, bytes.as_slice())).collect();
-        let times = Times { requested: WallTime(RECEIVED), received: WallTime(RECEIVED) };
+        let times = ExchangeTimes { requested: WallTime(RECEIVED), received: WallTime(RECEIVED) };
         let response = ResponseMeta::read(200, head.iter().copied(), times, &Settings::default());
         prop_assert!(response.vary.fields().len() <= bytes.len());
         let _ = RequestMeta::read(&bytes, head.iter().copied(), true);
@@ -150,7 +150,7 @@ proptest! {
         let (early, late) = (later(first.min(second)), later(first.max(second)));
         prop_assert!(stored.age(early) <= stored.age(late));
         prop_assert!(stored.is_fresh(early) || !stored.is_fresh(late));
-        let is_fresh = |now| matches!(reuse(&stored, &request, now, &settings), Reuse::Fresh { .. });
+        let is_fresh = |now| matches!(reuse(&stored, &request, now, &settings), ReuseDecision::Fresh { .. });
         prop_assert!(is_fresh(early) || !is_fresh(late));
     }
 

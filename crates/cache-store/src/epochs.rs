@@ -26,8 +26,8 @@ impl Epochs {
     }
 
     /// Returns the current state; to be called under the lock that changes are made under.
-    pub(crate) fn seen(epochs: &Arc<Epochs>, hash: u64) -> EpochSeen {
-        EpochSeen { epochs: Arc::clone(epochs), slot: slot(hash), seen: epochs.at(slot(hash)) }
+    pub(crate) fn seen(epochs: &Arc<Epochs>, hash: u64) -> EpochSnapshot {
+        EpochSnapshot { epochs: Arc::clone(epochs), slot: slot(hash), seen: epochs.at(slot(hash)) }
     }
 
     fn at(&self, slot: usize) -> u32 {
@@ -42,13 +42,13 @@ fn slot(hash: u64) -> usize {
 
 /// The epoch of a key, as of its lookup.
 #[derive(Debug, Clone)]
-pub struct EpochSeen {
+pub struct EpochSnapshot {
     epochs: Arc<Epochs>,
     slot: usize,
     seen: u32,
 }
 
-impl EpochSeen {
+impl EpochSnapshot {
     /// Returns whether nothing has changed since; takes no lock.
     #[inline]
     pub fn is_current(&self) -> bool {
@@ -58,31 +58,31 @@ impl EpochSeen {
 
 /// Counters of removals: purges and invalidations, under a key or of many keys at once.
 #[derive(Debug, Default)]
-pub(crate) struct Removals {
+pub(crate) struct RemovalCounters {
     of_keys: Epochs,
     unkeyed: AtomicU32,
 }
 
 /// The state of the removal counters before a fetch, see [`Store::insert`](crate::Store::insert).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct RemovalsSeen {
+pub struct RemovalSnapshot {
     slot: usize,
     of_key: u32,
     unkeyed: u32,
 }
 
-impl Removals {
+impl RemovalCounters {
     /// Returns the current state.
-    pub(crate) fn now(&self, hash: u64) -> RemovalsSeen {
+    pub(crate) fn now(&self, hash: u64) -> RemovalSnapshot {
         self.at(slot(hash))
     }
 
-    fn at(&self, slot: usize) -> RemovalsSeen {
-        RemovalsSeen { slot, of_key: self.of_keys.at(slot), unkeyed: self.unkeyed.load(Ordering::Acquire) }
+    fn at(&self, slot: usize) -> RemovalSnapshot {
+        RemovalSnapshot { slot, of_key: self.of_keys.at(slot), unkeyed: self.unkeyed.load(Ordering::Acquire) }
     }
 
     /// Returns whether nothing was removed since.
-    pub(crate) fn is_current(&self, since: RemovalsSeen) -> bool {
+    pub(crate) fn is_current(&self, since: RemovalSnapshot) -> bool {
         self.at(since.slot) == since
     }
 
@@ -112,7 +112,7 @@ mod tests {
 
     #[test]
     fn unkeyed_removals_concern_every_key() {
-        let removals = Removals::default();
+        let removals = RemovalCounters::default();
         let (one, other) = (removals.now(1 << 40), removals.now(2 << 40));
         removals.raise(Some(1 << 40));
         assert!(!removals.is_current(one) && removals.is_current(other));

@@ -1,7 +1,7 @@
 //! The store: responses in memory, up to an exact limit, and behind them on disk.
 //!
 //! [`Store`] is shared by all threads. A lookup takes one lock for a few hundred nanoseconds; a memoized response is
-//! checked without any ([`EpochSeen::is_current`]). Everything that a response takes is counted
+//! checked without any ([`EpochSnapshot::is_current`]). Everything that a response takes is counted
 //! ([`StoredResponse::cost`]), and so are the tables beside it.
 //!
 //! The eviction policy is in `queues`: S3-FIFO, aware of sizes.
@@ -9,7 +9,7 @@
 mod body;
 mod cost;
 mod epochs;
-mod ghosts;
+mod ghost_queue;
 mod hit_for_miss;
 mod pattern;
 mod purge;
@@ -29,7 +29,7 @@ mod samples;
 
 pub mod disk;
 
-pub use epochs::{EpochSeen, RemovalsSeen};
+pub use epochs::{EpochSnapshot, RemovalSnapshot};
 pub use pattern::Pattern;
 pub use purge::{Purge, Removal};
 pub use settings::StoreSettings;

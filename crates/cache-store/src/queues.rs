@@ -15,7 +15,7 @@
 //! Source: Yang et al., FIFO Queues are All You Need for Cache Eviction (SOSP 2023). Awareness of sizes is an
 //! addition, and so is that there are as many ghosts as objects; `tests/store/eviction.rs` compares it with LRU.
 
-use crate::ghosts::Ghosts;
+use crate::ghost_queue::GhostQueue;
 use crate::slab::{Index, NONE, Queue, Slab};
 use crate::stored_response::FREQUENCY_MAX;
 
@@ -77,7 +77,7 @@ impl Fifo {
 pub(crate) struct Queues {
     small: Fifo,
     main: Fifo,
-    ghosts: Ghosts,
+    ghosts: GhostQueue,
     small_bytes_max: usize,
 }
 
@@ -85,7 +85,7 @@ impl Queues {
     /// Makes queues for a shard with this limit in bytes.
     pub(crate) fn new(bytes_max: usize) -> Queues {
         let small_bytes_max = bytes_max / SMALL_PART;
-        Queues { small: Fifo::EMPTY, main: Fifo::EMPTY, ghosts: Ghosts::default(), small_bytes_max }
+        Queues { small: Fifo::EMPTY, main: Fifo::EMPTY, ghosts: GhostQueue::default(), small_bytes_max }
     }
 
     /// Returns the cost of all entries.

@@ -1,7 +1,7 @@
 //! Stored responses for tests.
 
 use bytes::Bytes;
-use cache_policy::{DotSegments, Key, ResponseMeta, Scheme, Settings, StoredMeta, Times, Variant};
+use cache_policy::{DotSegments, ExchangeTimes, Key, ResponseMeta, Scheme, Settings, StoredMeta, Variant};
 use http1::HeaderLines;
 use units::{Nanos, WallTime};
 
@@ -16,7 +16,8 @@ pub(crate) fn sample(target: &str, body: &[u8], lines: &[&str]) -> StoredRespons
     }
     let key = Key::new(Scheme::Http, b"a", target.as_bytes(), DotSegments::Resolved).unwrap();
     let (settings, at) = (Settings::default(), WallTime(1_000_000));
-    let response = ResponseMeta::read(200, kept.iter(), Times { requested: at, received: at }, &settings);
+    let response =
+        ResponseMeta::read(200, kept.iter(), ExchangeTimes { requested: at, received: at }, &settings);
     let request: [(&[u8], &[u8]); 0] = [];
     let variant = Variant::of(&response.vary, request.iter().copied(), &[]).unwrap();
     let stored = StoredMeta::new(response, variant, body.len() as u64, &settings);

@@ -10,7 +10,7 @@ use units::WallTime;
 
 use crate::body::Packer;
 use crate::disk::{Disk, DiskError};
-use crate::epochs::{EpochSeen, Epochs, Removals, RemovalsSeen};
+use crate::epochs::{EpochSnapshot, Epochs, RemovalCounters, RemovalSnapshot};
 use crate::purge::{Purge, Removal};
 use crate::settings::StoreSettings;
 use crate::shard::{OBJECT_SHARE, RemovedResponses, Shard};
@@ -32,9 +32,9 @@ pub struct Lookup {
     /// The hit-for-miss mark; check whether it is still valid.
     pub hit_for_miss: Option<HitForMiss>,
     /// The epoch of the key, to check later whether the result would still be the same.
-    pub epoch: EpochSeen,
+    pub epoch: EpochSnapshot,
     /// The removals so far, to be passed to [`Store::insert`] with the response to a request that is made now.
-    pub since: RemovalsSeen,
+    pub since: RemovalSnapshot,
 }
 
 impl Lookup {
@@ -53,7 +53,7 @@ impl Lookup {
 pub struct Store {
     shards: Arc<Shards>,
     hasher: RandomState,
-    removals: Removals,
+    removals: RemovalCounters,
     packer: Packer,
     bytes_max: u64,
     object_bytes_max: usize,
@@ -87,7 +87,7 @@ impl Store {
         Store {
             shards: Arc::new(Shards { shards, epochs: Arc::default() }),
             hasher,
-            removals: Removals::default(),
+            removals: RemovalCounters::default(),
             packer,
             bytes_max: settings.bytes,
             object_bytes_max: object_bytes_max.min(share / OBJECT_SHARE),
@@ -137,7 +137,7 @@ impl Store {
     /// `since` is from the lookup before the response was fetched: if a removal since then could have matched it, the
     /// response is outdated and not stored. Returns whether it is stored; one that is too large is not, nor one for
     /// which others that are held leave no room.
-    pub fn insert(&self, object: &Arc<StoredResponse>, since: RemovalsSeen, settings: &Settings) -> bool {
+    pub fn insert(&self, object: &Arc<StoredResponse>, since: RemovalSnapshot, settings: &Settings) -> bool {
         let hash = self.hasher.hash_one(object.key.as_str());
         let is_kept = self.keep(object, hash, since, settings);
         if is_kept {
@@ -147,7 +147,7 @@ impl Store {
     }
 
     /// Queues an object to be written to disk, unless a removal has outdated it.
-    fn write(&self, object: &Arc<StoredResponse>, hash: u64, since: RemovalsSeen) {
+    fn write(&self, object: &Arc<StoredResponse>, hash: u64, since: RemovalSnapshot) {
         let Some(disk) = &self.disk else { return };
         disk.put(object, hash);
         // A removal since may have checked the disk just before.
@@ -160,7 +160,7 @@ impl Store {
         &self,
         object: &Arc<StoredResponse>,
         hash: u64,
-        since: RemovalsSeen,
+        since: RemovalSnapshot,
         settings: &Settings,
     ) -> bool {
         if self.object_bytes_max < object.cost() {
@@ -184,7 +184,12 @@ impl Store {
     ///
     /// `since` is from before the update was fetched. Returns whether it is stored: not if the old one is gone
     /// meanwhile, because it may have been purged.
-    pub fn replace(&self, old: &Arc<StoredResponse>, new: &Arc<StoredResponse>, since: RemovalsSeen) -> bool {
+    pub fn replace(
+        &self,
+        old: &Arc<StoredResponse>,
+        new: &Arc<StoredResponse>,
+        since: RemovalSnapshot,
+    ) -> bool {
         let hash = self.hasher.hash_one(old.key.as_str());
         let mut gone = RemovedResponses::default();
         let mut shard = self.shards.of(hash);
@@ -238,7 +243,7 @@ impl Store {
     }
 
     /// Returns the removals so far, for a fetch without a lookup.
-    pub fn since(&self, key: &str) -> RemovalsSeen {
+    pub fn since(&self, key: &str) -> RemovalSnapshot {
         self.removals.now(self.hasher.hash_one(key))
     }
 

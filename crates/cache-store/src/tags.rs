@@ -1,6 +1,6 @@
 //! Cache tags (surrogate keys), by which responses can be purged.
 
-use cache_policy::Lines;
+use cache_policy::FieldLines;
 
 /// The most tags of one response; further ones are ignored.
 const TAGS_MAX: usize = 128;
@@ -11,7 +11,7 @@ const FIELDS: [(&str, char); 2] = [("surrogate-key", ' '), ("cache-tag", ',')];
 /// Reads the tags of a response from its `Surrogate-Key` and `Cache-Tag` lines: each once, in order of appearance.
 ///
 /// A tag that is not UTF-8 is ignored.
-pub fn tags_of<'a>(lines: impl Lines<'a>) -> Box<[Box<str>]> {
+pub fn tags_of<'a>(lines: impl FieldLines<'a>) -> Box<[Box<str>]> {
     let mut tags: Vec<Box<str>> = Vec::new();
     for (name, value) in lines {
         let Some((_, separator)) =

@@ -2,7 +2,7 @@
 
 use analysis::attribute::{Attribution, Bottleneck};
 use analysis::{Analysis, LoadPointResult};
-use model::{Connection, Load, Plan, PriceList, Score, Testbed, WebWorkload, Words, capitalized};
+use model::{ConnectionLifetime, Load, Plan, PriceList, Score, Testbed, WebWorkload, Words, capitalized};
 
 use crate::numbers;
 
@@ -134,7 +134,8 @@ impl Report<'_> {
     /// Returns how often operations of the main load point made a new connection although their requests keep it; `None`
     /// where they do not, or where it is seldom.
     pub(crate) fn reconnects(&self) -> Option<Reconnects> {
-        let is_kept = matches!(self.web()?.protocol.connection, Connection::KeepAlive { requests_max: None });
+        let is_kept =
+            matches!(self.web()?.protocol.connection, ConnectionLifetime::KeepAlive { requests_max: None });
         let point = self.main_point().filter(|_| is_kept)?;
         let (connects, ok) = (point.web.as_ref()?.connects as f64, point.total.n as f64);
         let found = Reconnects { share: connects / ok, per_second: connects / point.length.as_secs_f64() };

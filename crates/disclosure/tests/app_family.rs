@@ -2,7 +2,7 @@
 
 use analysis::SummaryStatistics;
 use disclosure::{Block, Table, outline};
-use model::{AppFileIo, AppPayload, AppProtocol, AppSuite, AppWorkload, Think, Workload};
+use model::{AppFileIo, AppPayload, AppProtocol, AppSuite, AppWorkload, ThinkTime, Workload};
 
 use crate::fixture::{self, Fixture};
 
@@ -17,7 +17,7 @@ fn fixture() -> Fixture {
         io: AppFileIo::Buffered,
         is_cold: false,
         protocol: AppProtocol::Http,
-        think: Think::None,
+        think: ThinkTime::None,
     };
     let mut fixture = fixture::valid();
     fixture.plan.catalog = workload.catalog();

@@ -1,7 +1,7 @@
 //! Several runs in one document.
 
 use analysis::compare::{
-    Basis, ComparedMetric, Comparison, MismatchPolicy, PlanDifference, RunInput, compare,
+    ComparedMetric, Comparison, IntervalBasis, MismatchPolicy, PlanDifference, RunInput, compare,
 };
 use disclosure::{charts, render};
 use disclosure::{
@@ -58,7 +58,7 @@ fn certain() -> Comparison {
     let overall = &mut comparison.sides[1].overall;
     for change in overall.iter_mut().filter(|change| change.metric == ComparedMetric::Score) {
         (change.interval, change.detectable) = (Some((1.151, 1.252)), Some(0.034));
-        (change.finding, change.basis) = (ComparisonFinding::Higher, Basis::Interleaved(3));
+        (change.finding, change.basis) = (ComparisonFinding::Higher, IntervalBasis::Interleaved(3));
     }
     comparison
 }

@@ -9,8 +9,9 @@ use disclosure::render::{self, IntervalLog, Ndjson};
 use flate2::read::ZlibDecoder;
 use hdrhistogram::serialization::interval_log::{IntervalLogIterator, LogEntry};
 use model::{
-    Counter, Detail, DetailRecord, Example, Flow, Health, IntervalRecord, KindTotals, Machine, MachineRole,
-    MeasureUnit, Outcome, Phase, ResourceRecord, Series, SutUse, UnitTotals, parse_limits, web_measure,
+    Counter, DetailRecord, Example, Flow, Health, IntervalRecord, KindHistograms, KindTotals, MachineRole,
+    MeasureUnit, MonitoredSource, Outcome, Phase, ResourceRecord, Series, SutUse, UnitTotals, parse_limits,
+    web_measure,
 };
 use serde_json::{Value, json};
 use stats::Histogram;
@@ -72,7 +73,7 @@ fn detail() -> DetailRecord {
         phase: Phase::Steady,
         start: Nanos::from_secs(2),
         end: Nanos::from_secs(10),
-        detail: Detail {
+        detail: KindHistograms {
             response,
             failed: [((1, Outcome::Refused), of(&[30_000]))].into(),
             spreads: vec![Histogram::new()],
@@ -244,8 +245,8 @@ fn parse(lines: &str) -> Vec<Value> {
     lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
-fn machines() -> [Machine; 1] {
-    [Machine { name: "this machine".to_owned(), role: MachineRole::Both }]
+fn machines() -> [MonitoredSource; 1] {
+    [MonitoredSource { name: "this machine".to_owned(), role: MachineRole::Both }]
 }
 
 fn series() -> Vec<Series> {
@@ -495,7 +496,7 @@ fn measures_are_exported_under_their_names_and_in_their_units() {
     }
     let lines = Ndjson { plan: &fixture.plan, machines: &[], series: &[] };
     let record = DetailRecord {
-        detail: Detail { spreads: vec![of(&[3]), of(&[1, 9])], ..detail().detail },
+        detail: KindHistograms { spreads: vec![of(&[3]), of(&[1, 9])], ..detail().detail },
         ..detail()
     };
     let line = &parse(&lines.detail(&record))[0];

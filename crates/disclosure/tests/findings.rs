@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use analysis::audit::{CatalogDifference, DifferenceKind, TableDifference};
 use analysis::finding::{
     BoundarySecond, CutOffPart, DetailDifference, EqualTotals, FailedPart, FirstOccurrence, FlowFault,
-    FlowLaw, InInterval, IntervalFault, KindMeasure, LittleExplanation, LittlePopulation, MeasureFault,
+    FlowLaw, IntervalFault, KindMeasure, LittleExplanation, LittlePopulation, LocatedFault, MeasureMismatch,
     MissingLoad, MissingPercentile, OtherCpuUse, OverflowingPart, ProgramCpuUse, ScoreOfPart, ServerUse,
     SteadyFigure, TimesExtent, UnequalTotals, UnjudgedBand, UnseenPart, ValueMoment,
 };
@@ -52,7 +52,7 @@ variants!(EQUAL_TOTALS, equal_totals_name, EqualTotals:
     Kinds, Successes, Failures, TimedOut, Codes, InFlight, ResponseTimes, ServiceTimes, Latenesses, ResponseSum, ResponseMin,
     ResponseMax, NoticeKinds, Notices, AwaitedNotices,
 );
-variants!(MEASURE_FAULTS, measure_fault_name, MeasureFault: Count, Part, Expected);
+variants!(MEASURE_FAULTS, measure_fault_name, MeasureMismatch: Count, Part, Expected);
 variants!(OVERFLOWING_PARTS, overflowing_part_name, OverflowingPart: Interval, Detail);
 variants!(DIFFERENCES, difference_name, DetailDifference: Response, Measure, Pause, Failures);
 variants!(MOMENTS, moment_name, ValueMoment: Sum, SumOfSquares);
@@ -100,8 +100,8 @@ fn once<T>(first: T) -> FirstOccurrence<T> {
     FirstOccurrence { first, n_more: 0 }
 }
 
-fn at<T>(fault: T) -> InInterval<T> {
-    InInterval { interval: 12, agent: 1, fault }
+fn at<T>(fault: T) -> LocatedFault<T> {
+    LocatedFault { interval: 12, agent: 1, fault }
 }
 
 fn texts<const N: usize>(texts: [&str; N]) -> Vec<String> {
@@ -165,10 +165,10 @@ fn of_record() -> Vec<Finding> {
     let differ = |totals| Finding::Totals(once(at(UnequalTotals { totals, found: 0, expected: 200 })));
     findings.extend(totals.map(differ));
     let measures = [
-        MeasureFault::Count { values: 9, ok: 10 },
-        MeasureFault::Part { sum: 5_000, whole: "reply bytes".to_owned(), whole_sum: 4_999 },
-        MeasureFault::Expected { sum: 4_999, ok: 10, least: 5_000, most: 5_000 },
-        MeasureFault::Expected { sum: 4_999, ok: 10, least: 5_000, most: 6_000 },
+        MeasureMismatch::Count { values: 9, ok: 10 },
+        MeasureMismatch::Part { sum: 5_000, whole: "reply bytes".to_owned(), whole_sum: 4_999 },
+        MeasureMismatch::Expected { sum: 4_999, ok: 10, least: 5_000, most: 5_000 },
+        MeasureMismatch::Expected { sum: 4_999, ok: 10, least: 5_000, most: 6_000 },
     ];
     let of_kind = |fault| KindMeasure { kind: 3, measure: "body bytes".to_owned(), fault };
     findings.extend(measures.map(|fault| Finding::Measure(once(at(of_kind(fault))))));

@@ -6,9 +6,11 @@
 use std::path::PathBuf;
 
 use disclosure::{Provenance, Report, render};
-use model::{Arrivals, Load, LoadPoint, Plan, SutPlan, Testbed, Think};
+use model::{Arrivals, Load, LoadPoint, Plan, SutPlan, Testbed, ThinkTime};
 use serde_json::Value;
-use testkit::{Law, SimServer, Simulation, TimeWindow, closed_plan, golden, open_plan, phases};
+use testkit::{
+    ServiceTimeDistribution, SimServer, Simulation, TimeWindow, closed_plan, golden, open_plan, phases,
+};
 use units::Nanos;
 
 /// Checks a simulated run against the numbers that were kept under a name.
@@ -49,16 +51,17 @@ fn at_rates(plan: Plan, rates: &[f64], arrivals: Arrivals, in_flight_max: u32) -
 #[test]
 fn a_closed_loop_up_to_saturation() {
     let plan = closed_plan(11, &[1, 4, 16], phases(1, 4));
-    check("closed", &Simulation::new(plan, SimServer::new(Law::Fixed(ms(20)), Some(8))));
+    check("closed", &Simulation::new(plan, SimServer::new(ServiceTimeDistribution::Fixed(ms(20)), Some(8))));
 }
 
 #[test]
 fn thinking_users_on_three_threads() {
     let mut plan = closed_plan(12, &[3, 10], phases(1, 4));
     plan.agents[0].threads = 3;
-    plan.workload.web_mut().unwrap().think = Think::Exponential(ms(18));
+    plan.workload.web_mut().unwrap().think = ThinkTime::Exponential(ms(18));
     plan.catalog = plan.workload.catalog();
-    let server = SimServer { network: ms(1), ..SimServer::new(Law::Exponential(ms(2)), Some(1)) };
+    let server =
+        SimServer { network: ms(1), ..SimServer::new(ServiceTimeDistribution::Exponential(ms(2)), Some(1)) };
     check("thinking", &Simulation::new(plan, server));
 }
 
@@ -66,7 +69,10 @@ fn thinking_users_on_three_threads() {
 fn constant_arrivals_into_overload() {
     let plan = open_plan(13, 1.0, Arrivals::Constant, phases(1, 4));
     let plan = at_rates(plan, &[100.0, 200.0, 400.0], Arrivals::Constant, 50);
-    check("constant", &Simulation::new(plan, SimServer::new(Law::Fixed(ms(10)), Some(3))));
+    check(
+        "constant",
+        &Simulation::new(plan, SimServer::new(ServiceTimeDistribution::Fixed(ms(10)), Some(3))),
+    );
 }
 
 #[test]
@@ -74,7 +80,7 @@ fn poisson_arrivals_on_two_threads() {
     let mut plan = open_plan(14, 1.0, Arrivals::Poisson, phases(1, 4));
     plan.agents[0].threads = 2;
     let plan = at_rates(plan, &[150.0, 600.0], Arrivals::Poisson, 1_000);
-    let law = Law::TwoPoint { short: ms(1), long: ms(11), long_share: 0.1 };
+    let law = ServiceTimeDistribution::TwoPoint { short: ms(1), long: ms(11), long_share: 0.1 };
     check("poisson", &Simulation::new(plan, SimServer::new(law, Some(2))));
 }
 
@@ -87,7 +93,7 @@ fn errors_refusals_a_freeze_and_a_leak() {
         leak: 0.05,
         error_ratio: 0.02,
         refusal_ratio: 0.01,
-        ..SimServer::new(Law::Exponential(ms(10)), Some(4))
+        ..SimServer::new(ServiceTimeDistribution::Exponential(ms(10)), Some(4))
     };
     check("faulty", &Simulation::new(plan, server));
 }
@@ -97,7 +103,7 @@ fn a_generator_that_stands_still() {
     let plan = open_plan(16, 500.0, Arrivals::Constant, phases(1, 4));
     let mut simulation = Simulation::new(
         Plan { sut: SutPlan::of("simulated"), ..plan },
-        SimServer::new(Law::Exponential(ms(1)), Some(2)),
+        SimServer::new(ServiceTimeDistribution::Exponential(ms(1)), Some(2)),
     );
     simulation.generator_pause = Some(TimeWindow { from: ms(2_000), to: ms(2_200) });
     check("generator-pause", &simulation);

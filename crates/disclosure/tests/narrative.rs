@@ -2,7 +2,7 @@
 
 use analysis::SeriesUsage;
 use disclosure::{Block, Section, Span, Text, outline};
-use model::{Connection, Counter, Fact, FactSection, Load, Series};
+use model::{ConnectionLifetime, Counter, Fact, FactSection, Load, Series};
 
 use crate::fixture::{self, Fixture};
 
@@ -157,7 +157,7 @@ fn closed_by_the_server(responses: u64) -> Fixture {
     let ports = Fact::found("net.ipv4.ip_local_port_range", "32768 60999");
     fixture.testbed.sections.push(FactSection { title: "Kernel settings".to_owned(), facts: vec![ports] });
     fixture.plan.workload.web_mut().unwrap().protocol.connection =
-        Connection::KeepAlive { requests_max: None };
+        ConnectionLifetime::KeepAlive { requests_max: None };
     fixture
 }
 

@@ -7,7 +7,7 @@ use analysis::attribute::{
 use analysis::finding::ProgramCpuUse;
 use analysis::{LoadPointResult, ResourceUsage, SeriesUsage, SharedCpus};
 use disclosure::{Document, bottleneck_text, headline_text, outline, render};
-use model::{Counter, Load, Machine, MachineRole, Noun, Series};
+use model::{Counter, Load, MachineRole, MonitoredSource, Noun, Series};
 use testkit::{closed, schema_faults};
 
 use crate::fixture::{self, Fixture};
@@ -83,7 +83,7 @@ fn resources(busy: f64, resets: bool) -> ResourceUsage {
         one(Counter::MonitorCpu, "", 810.0),
     ]);
     ResourceUsage {
-        machines: vec![Machine { name: "this machine".to_owned(), role: MachineRole::Both }],
+        machines: vec![MonitoredSource { name: "this machine".to_owned(), role: MachineRole::Both }],
         series,
     }
 }

@@ -6,7 +6,8 @@ use std::time::Duration;
 use drivers::app::{AppContext, AppDriver};
 use engine::Driver;
 use model::{
-    AppFileIo, AppPayload, AppProtocol, AppRequest, AppSuite, AppWorkload, Outcome, Reply, Think, app_measure,
+    AppFileIo, AppPayload, AppProtocol, AppRequest, AppSuite, AppWorkload, Outcome, Reply, ThinkTime,
+    app_measure,
 };
 use servers::FrameFaultPlan;
 use servers::app::{AppOptions, AppServer, FAULTS};
@@ -26,7 +27,7 @@ fn workload(suite: AppSuite) -> AppWorkload {
         io: AppFileIo::Buffered,
         is_cold: false,
         protocol: AppProtocol::Binary,
-        think: Think::None,
+        think: ThinkTime::None,
     }
 }
 

@@ -28,7 +28,7 @@ fn read_path(stream: &mut TcpStream) -> String {
         let mut piece = [0; 4096];
         let n = stream.read(&mut piece).unwrap();
         bytes.extend_from_slice(&piece[..n]);
-        if let Ok(http1::Parsed::Complete { head, length }) = http1::parse_request(&bytes)
+        if let Ok(http1::ParseStatus::Complete { head, length }) = http1::parse_request(&bytes)
             && head.framing == http1::Framing::Length((bytes.len() - length) as u64)
         {
             return String::from_utf8_lossy(&bytes[head.target]).into_owned();

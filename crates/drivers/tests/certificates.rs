@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use drivers::web::TlsDriver;
 use drivers::{Authorities, CertificateProblem, Trust};
-use model::{Connection, Outcome, Tls, WebProtocol};
+use model::{ConnectionLifetime, Outcome, Tls, WebProtocol};
 use rcgen::{
     BasicConstraints, CertificateParams, CertifiedIssuer, DnType, IsCa, KeyPair, PKCS_ECDSA_P256_SHA256,
     date_time_ymd,
@@ -85,7 +85,7 @@ fn ask(shown: &ServerCertificate, trust: &Trust) -> (Outcome, String, Option<Cer
         })
     };
     let peer = Peer::start(vec![script(), script()]);
-    let protocol = WebProtocol { tls: Tls::Full, ..protocol(Connection::PerRequest) };
+    let protocol = WebProtocol { tls: Tls::Full, ..protocol(ConnectionLifetime::PerRequest) };
     let web = context(peer.address, &protocol, &workload(), trust);
     let (outcome, text) = Fixture::with(TlsDriver::new(Rc::clone(&web))).run(async |fixture| {
         let first = fixture.get_described(SMALL).await;

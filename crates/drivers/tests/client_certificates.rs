@@ -5,9 +5,9 @@ use std::net::Shutdown;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use drivers::web::{Access, Target, TlsDriver, WebContext, WebContextOptions};
+use drivers::web::{Target, TargetAccess, TlsDriver, WebContext, WebContextOptions};
 use drivers::{ClientIdentity, HandshakeProblem, TargetPolicy, Trust};
-use model::{Connection, Outcome, Secrets, Tls, WebProtocol, WebWorkload};
+use model::{ConnectionLifetime, Outcome, Secrets, Tls, WebProtocol, WebWorkload};
 use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, DnType, IsCa, KeyPair};
 use rustls::crypto::ring;
 use rustls::server::WebPkiClientVerifier;
@@ -74,9 +74,9 @@ fn ask(
     identity: Option<ClientIdentity>,
 ) -> (Outcome, String, Option<HandshakeProblem>) {
     let peer = Peer::start(vec![connection(move |stream| serve(accept(stream, &config)))]);
-    let access = Access { identity, ..Access::default() };
+    let access = TargetAccess { identity, ..TargetAccess::default() };
     let target = Target { host: "localhost".to_owned(), port: peer.address.port(), secure: true, access };
-    let protocol = WebProtocol { tls: Tls::Full, ..protocol(Connection::PerRequest) };
+    let protocol = WebProtocol { tls: Tls::Full, ..protocol(ConnectionLifetime::PerRequest) };
     let web = WebContext::new(WebContextOptions {
         target: &target,
         address: peer.address,

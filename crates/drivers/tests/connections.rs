@@ -4,7 +4,7 @@ use std::io::{Read, Write};
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener, TcpStream};
 use std::sync::mpsc::channel;
 
-use model::{Connection, HttpVersion, Outcome, Request, WebProtocol};
+use model::{ConnectionLifetime, HttpVersion, Outcome, Request, WebProtocol};
 use servers::web::{WebOptions, WebServer};
 use units::Nanos;
 
@@ -18,7 +18,7 @@ const SYN_SENT: u8 = 2;
 const TIME_WAIT: u8 = 6;
 
 /// Fetches the small object this many times with one driver; returns the number of connections.
-fn connections_for(requests: usize, connection: Connection) -> u64 {
+fn connections_for(requests: usize, connection: ConnectionLifetime) -> u64 {
     let server = server(&[]);
     Fixture::new(server.address(), connection).run(async |fixture| {
         for _ in 0..requests {
@@ -32,19 +32,19 @@ fn connections_for(requests: usize, connection: Connection) -> u64 {
 
 #[test]
 fn a_kept_connection_carries_as_many_requests_as_allowed() {
-    assert_eq!(connections_for(10, Connection::KeepAlive { requests_max: None }), 1);
-    assert_eq!(connections_for(10, Connection::KeepAlive { requests_max: Some(3) }), 4);
-    assert_eq!(connections_for(10, Connection::KeepAlive { requests_max: Some(10) }), 1);
-    assert_eq!(connections_for(10, Connection::KeepAlive { requests_max: Some(1) }), 10);
-    assert_eq!(connections_for(5, Connection::PerRequest), 5);
+    assert_eq!(connections_for(10, ConnectionLifetime::KeepAlive { requests_max: None }), 1);
+    assert_eq!(connections_for(10, ConnectionLifetime::KeepAlive { requests_max: Some(3) }), 4);
+    assert_eq!(connections_for(10, ConnectionLifetime::KeepAlive { requests_max: Some(10) }), 1);
+    assert_eq!(connections_for(10, ConnectionLifetime::KeepAlive { requests_max: Some(1) }), 10);
+    assert_eq!(connections_for(5, ConnectionLifetime::PerRequest), 5);
 }
 
 #[test]
 fn every_http_version_works_with_every_connection_setting() {
-    let keep_alive = Connection::KeepAlive { requests_max: None };
+    let keep_alive = ConnectionLifetime::KeepAlive { requests_max: None };
     for (http, connection, connections) in [
-        (HttpVersion::Http10, Connection::PerRequest, 6),
-        (HttpVersion::Http11, Connection::PerRequest, 6),
+        (HttpVersion::Http10, ConnectionLifetime::PerRequest, 6),
+        (HttpVersion::Http11, ConnectionLifetime::PerRequest, 6),
         (HttpVersion::Http10, keep_alive, 1),
         (HttpVersion::Http11, keep_alive, 1),
     ] {
@@ -87,7 +87,7 @@ fn done_is_the_close_with_a_connection_per_request() {
         stream.write_all(&right_reply(SMALL, "")).unwrap();
         told.recv().unwrap();
     })]);
-    Fixture::new(peer.address, Connection::PerRequest).run(async |fixture| {
+    Fixture::new(peer.address, ConnectionLifetime::PerRequest).run(async |fixture| {
         let pause = std::time::Duration::from_millis(50);
         let (reply, ()) = tokio::join!(fixture.get(SMALL), async {
             tokio::time::sleep(pause).await;
@@ -111,7 +111,7 @@ fn a_complete_reply_is_a_success_even_if_the_server_leaves_the_connection_open()
         })
     };
     let peer = Peer::start(vec![script(), script()]);
-    Fixture::new(peer.address, Connection::PerRequest).run(async |fixture| {
+    Fixture::new(peer.address, ConnectionLifetime::PerRequest).run(async |fixture| {
         for n in 1..=2 {
             let reply = fixture.get(SMALL).await;
             assert_eq!((reply.outcome, fixture.left_open()), (Outcome::Ok, n));
@@ -207,7 +207,7 @@ fn connection_close_is_obeyed() {
 fn the_server_closes_first_with_a_connection_per_request() {
     let server = server(&[]);
     let port = server.address().port();
-    Fixture::new(server.address(), Connection::PerRequest).run(async |fixture| {
+    Fixture::new(server.address(), ConnectionLifetime::PerRequest).run(async |fixture| {
         for object in [SMALL, LARGE, EMPTY].repeat(10) {
             assert_eq!(fixture.get(object).await.outcome, Outcome::Ok);
         }
@@ -231,7 +231,7 @@ fn a_request_larger_than_the_socket_buffer_is_sent_in_parts() {
             stream.write_all(&right_reply(SMALL, "")).unwrap();
         }
     })]);
-    let protocol = protocol(Connection::KeepAlive { requests_max: Some(2) });
+    let protocol = protocol(ConnectionLifetime::KeepAlive { requests_max: Some(2) });
     Fixture::of(peer.address, &protocol, &workload).run(async |fixture| {
         for _ in 0..2 {
             assert_eq!(fixture.get(SMALL).await.outcome, Outcome::Ok);
@@ -259,7 +259,8 @@ fn a_slow_connect_is_waited_for() {
         read_request(&mut second);
         second.write_all(&right_reply(SMALL, "")).unwrap();
     });
-    let reply = Fixture::new(address, Connection::PerRequest).run(async |fixture| fixture.get(SMALL).await);
+    let reply =
+        Fixture::new(address, ConnectionLifetime::PerRequest).run(async |fixture| fixture.get(SMALL).await);
     assert_eq!(reply.outcome, Outcome::Ok);
     assert!(connect_time(&reply).unwrap() > Nanos::from_millis(500), "{reply:?}");
     server.join().unwrap();

@@ -5,7 +5,7 @@ use std::net::{Ipv4Addr, TcpListener, TcpStream};
 use std::sync::mpsc::channel;
 use std::time::Duration;
 
-use model::{Connection, Outcome};
+use model::{ConnectionLifetime, Outcome};
 
 use crate::common::{
     EMPTY, Fixture, LARGE, Peer, SMALL, body_bytes, connection, content, first_byte_time, read_request,
@@ -15,7 +15,8 @@ use crate::common::{
 /// Upper bound on the bytes of an endless, unread response held by the kernel and the peers.
 const SOCKET_BUFFERS_MAX: u64 = 32 << 20;
 
-const BOTH: [Connection; 2] = [Connection::PerRequest, Connection::KeepAlive { requests_max: None }];
+const BOTH: [ConnectionLifetime; 2] =
+    [ConnectionLifetime::PerRequest, ConnectionLifetime::KeepAlive { requests_max: None }];
 
 /// Checks the outcome of a request for an object at a server with this fault, with every connection setting.
 fn check(fault: &str, object: u16, outcome: Outcome, text: &str) {
@@ -120,7 +121,7 @@ fn a_reset_after_the_complete_reply_is_ignored() {
         })
     });
     let peer = Peer::start(scripts.collect());
-    let fixture = Fixture::new(peer.address, Connection::PerRequest);
+    let fixture = Fixture::new(peer.address, ConnectionLifetime::PerRequest);
     fixture.run(async |fixture| {
         for _ in 0..100 {
             assert_eq!(fixture.get(SMALL).await.outcome, Outcome::Ok);
@@ -165,9 +166,9 @@ fn endless_bodies() {
     let chunk = b"10\r\n0123456789abcdef\r\n".repeat(1000);
     let (plain, more) = (content(SMALL), vec![b'x'; 1 << 16]);
     for (connection_mode, line, start, more) in [
-        (Connection::PerRequest, "", &plain, &more),
-        (Connection::PerRequest, "Content-Length: 500\r\n", &plain, &more),
-        (Connection::PerRequest, "Transfer-Encoding: chunked\r\n", &start, &chunk),
+        (ConnectionLifetime::PerRequest, "", &plain, &more),
+        (ConnectionLifetime::PerRequest, "Content-Length: 500\r\n", &plain, &more),
+        (ConnectionLifetime::PerRequest, "Transfer-Encoding: chunked\r\n", &start, &chunk),
         (keep_alive, "", &plain, &more),
         (keep_alive, "Transfer-Encoding: chunked\r\n", &start, &chunk),
     ] {
@@ -196,7 +197,7 @@ fn bytes_after_the_announced_length() {
         told.recv().unwrap();
         stream.write_all(b"more").unwrap();
     })]);
-    let fixture = Fixture::new(peer.address, Connection::PerRequest);
+    let fixture = Fixture::new(peer.address, ConnectionLifetime::PerRequest);
     let (answer, ()) = fixture.run(async |fixture| {
         tokio::join!(fixture.get_described(SMALL), async {
             tokio::time::sleep(Duration::from_millis(30)).await;

@@ -13,7 +13,7 @@ use futures::stream::{FuturesUnordered, StreamExt};
 use h2::Reason;
 use http::Response;
 use model::{
-    Connection, HttpVersion, Outcome, ReplyBody, Request, Tls, WebProtocol, WebRequest, web_measure,
+    ConnectionLifetime, HttpVersion, Outcome, ReplyBody, Request, Tls, WebProtocol, WebRequest, web_measure,
 };
 use rustls::version::TLS13;
 use units::Nanos;
@@ -23,13 +23,13 @@ use crate::common::{
     connect_time, connection, content, context, phases, protocol, run_drivers, workload,
 };
 
-const KEEP_ALIVE: Connection = Connection::KeepAlive { requests_max: None };
+const KEEP_ALIVE: ConnectionLifetime = ConnectionLifetime::KeepAlive { requests_max: None };
 
-fn over_http2(connection: Connection, streams: u32) -> WebProtocol {
+fn over_http2(connection: ConnectionLifetime, streams: u32) -> WebProtocol {
     WebProtocol { http: HttpVersion::Http2, streams, ..protocol(connection) }
 }
 
-fn context_for(server: &Http2Server, connection: Connection, streams: u32) -> Rc<WebContext> {
+fn context_for(server: &Http2Server, connection: ConnectionLifetime, streams: u32) -> Rc<WebContext> {
     context(server.address, &over_http2(connection, streams), &workload(), &Trust::Any)
 }
 
@@ -133,9 +133,9 @@ fn a_server_that_never_answers_costs_only_the_time_limit() {
 fn a_connection_carries_as_many_requests_as_allowed() {
     for (connection, connections) in [
         (KEEP_ALIVE, 1),
-        (Connection::KeepAlive { requests_max: Some(3) }, 4),
-        (Connection::KeepAlive { requests_max: Some(10) }, 1),
-        (Connection::PerRequest, 10),
+        (ConnectionLifetime::KeepAlive { requests_max: Some(3) }, 4),
+        (ConnectionLifetime::KeepAlive { requests_max: Some(10) }, 1),
+        (ConnectionLifetime::PerRequest, 10),
     ] {
         let server = good();
         one_of(&context_for(&server, connection, 1)).run(async |fixture| {
@@ -150,7 +150,7 @@ fn a_connection_carries_as_many_requests_as_allowed() {
 #[test]
 fn the_last_request_of_a_session_ends_an_unshared_connection() {
     let server = good();
-    one_of(&context_for(&server, Connection::Sessions, 1)).run(async |fixture| {
+    one_of(&context_for(&server, ConnectionLifetime::Sessions, 1)).run(async |fixture| {
         for closes in [false, true, false, false, true, true] {
             let request = WebRequest { closes, ..WebRequest::first(SMALL) };
             assert_eq!(fixture.perform(&request).await.outcome, Outcome::Ok);

@@ -7,7 +7,7 @@ use std::sync::atomic::AtomicBool;
 use benchmarks::orderentry::OrderTerminals;
 use drivers::database::{DatabasePlace, DatabaseServer};
 use drivers::orders::{DatabaseContext, DatabaseControl, DatabaseDriver, DatabaseLoad, load_database};
-use engine::{LoadThreadUse, PointSetup, Sink, ThreadMeters, run_point_on_this_thread};
+use engine::{LoadThreadUse, PointSetup, RecordSink, ThreadMeters, run_point_on_this_thread};
 use model::{
     DatabaseProduct, Example, IntervalRecord, Load, LoadPoint, OrderEntryWorkload, OrderSql, Phase, Phases,
     partition,
@@ -32,7 +32,7 @@ struct Totals {
     resident: u64,
 }
 
-impl Sink for Totals {
+impl RecordSink for Totals {
     fn interval(&mut self, record: IntervalRecord) {
         self.n_ok += record.flow.ok;
         if record.phase == Phase::Steady {

@@ -4,10 +4,12 @@
 
 use std::sync::atomic::AtomicBool;
 
-use engine::{Driver, LoadThreadUse, PointSetup, SessionError, Sink, ThreadMeters, run_point_on_this_thread};
+use engine::{
+    Driver, LoadThreadUse, PointSetup, RecordSink, SessionError, ThreadMeters, run_point_on_this_thread,
+};
 use model::{
-    Answer, Catalog, Example, IntervalRecord, Load, LoadPoint, MeasuredValues, Mix, Outcome, PauseKind,
-    PauseStart, Phase, Phases, Reply, Step, Think, User, WebRequest, partition,
+    Catalog, Example, IntervalRecord, Load, LoadPoint, MeasuredValues, Mix, Outcome, PauseKind, PauseStart,
+    Phase, Phases, Reply, Step, ThinkTime, User, UserReply, WebRequest, partition,
 };
 use units::{Nanos, RealClock, Rng, thread_cpu};
 
@@ -39,7 +41,7 @@ struct Sleeper {
 impl User for Sleeper {
     type Operation = WebRequest;
 
-    fn next(&mut self, _: Option<Answer>, rng: &mut Rng) -> Step<WebRequest> {
+    fn next(&mut self, _: Option<UserReply>, rng: &mut Rng) -> Step<WebRequest> {
         self.is_awake = !self.is_awake;
         if self.is_awake {
             Step::Perform(WebRequest::first(0))
@@ -110,7 +112,7 @@ struct Seconds {
     resident: u64,
 }
 
-impl Sink for Seconds {
+impl RecordSink for Seconds {
     fn interval(&mut self, record: IntervalRecord) {
         if record.phase == Phase::Steady {
             let length = (record.end - record.start).as_secs_f64();
@@ -133,8 +135,11 @@ fn seconds_with(operations_per_s: u32) -> Seconds {
     let phases =
         Phases { quiet: s(0), ramp_up: s(1), settle: s(1), steady: s(5), ramp_down: s(0), drain: s(0) };
     let point = LoadPoint { index: 0, load: Load::Users(USERS) };
-    let pause =
-        PauseKind { name: "think time".to_owned(), time: Think::Exponential(think), from: PauseStart::Done };
+    let pause = PauseKind {
+        name: "think time".to_owned(),
+        time: ThinkTime::Exponential(think),
+        from: PauseStart::Done,
+    };
     let setup = PointSetup {
         point,
         agent: 0,

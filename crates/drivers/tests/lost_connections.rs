@@ -13,10 +13,10 @@ use crate::common::{
 };
 use drivers::Trust;
 use drivers::web::{PlainDriver, WebContext};
-use model::{Connection, Outcome, ReplyBody, Request, WebRequest, WebWorkload};
+use model::{ConnectionLifetime, Outcome, ReplyBody, Request, WebRequest, WebWorkload};
 use units::Nanos;
 
-const KEEP_ALIVE: Connection = Connection::KeepAlive { requests_max: None };
+const KEEP_ALIVE: ConnectionLifetime = ConnectionLifetime::KeepAlive { requests_max: None };
 
 fn kept(address: SocketAddr, workload: &WebWorkload) -> Rc<WebContext> {
     context(address, &protocol(KEEP_ALIVE), workload, &Trust::Any)

@@ -11,7 +11,7 @@ use drivers::orders::{
     EmbeddedContext, EmbeddedDatabase, EmbeddedDriver, OrderContext, OrderControl, OrderCounts, OrderDriver,
 };
 use engine::{BlockingDriver, Driver};
-use model::{Catalog, Kinded, OrderEntryWorkload, OrderRequest, Outcome, Reply, order_measure};
+use model::{Catalog, HasKind, OrderEntryWorkload, OrderRequest, Outcome, Reply, order_measure};
 use orders::{
     ConsistencyCondition, DataScale, DeliveryInput, InputGenerator, RunConstants, Terminal, TransactionInput,
     TransactionKind, TransactionType,
@@ -19,7 +19,7 @@ use orders::{
 use rusqlite::Connection;
 use servers::FrameFaultPlan;
 use servers::orders::{FAULTS, OrderData, OrderOptions, OrderServer};
-use units::{Clock, Nanos, Purpose, RealClock, Rng};
+use units::{Clock, Nanos, RealClock, Rng, StreamPurpose};
 
 use crate::common::{TRANSACTION_MAX, block_on, perform_all};
 
@@ -43,7 +43,7 @@ fn on_disk() -> tempfile::TempDir {
 
 /// Returns so many inputs of each type, as a terminal draws them.
 fn requests(types: &[TransactionType], n: usize) -> Vec<OrderRequest> {
-    let (scale, mut rng) = (scale(), Rng::new(1, Purpose::User, 0));
+    let (scale, mut rng) = (scale(), Rng::new(1, StreamPurpose::User, 0));
     let constants = RunConstants::draw(&scale, 0, &mut rng);
     let (generator, terminal) = (InputGenerator::new(&scale, &constants), Terminal::of_user(0, &scale));
     let types = types.iter().flat_map(|kind| std::iter::repeat_n(*kind, n));

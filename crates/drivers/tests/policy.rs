@@ -5,7 +5,7 @@ mod common;
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 
 use common::{Fixture, SMALL};
-use model::{Connection, Outcome};
+use model::{ConnectionLifetime, Outcome};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 /// Addresses that would not answer either, so that the policy is what is seen.
@@ -41,7 +41,7 @@ fn nothing_is_opened_for_a_forbidden_address() {
     }
     assert!(listener.accept().is_err());
     let benches: Vec<Fixture> =
-        forbidden.iter().map(|address| Fixture::new(*address, Connection::PerRequest)).collect();
+        forbidden.iter().map(|address| Fixture::new(*address, ConnectionLifetime::PerRequest)).collect();
     let allowed = Fixture::kept(SocketAddr::from((Ipv4Addr::LOCALHOST, port)));
     allowed.run(async |allowed| {
         let limit = Rlimit { current: Some(0), maximum: getrlimit(Resource::Nofile).maximum };
@@ -54,7 +54,7 @@ fn nothing_is_opened_for_a_forbidden_address() {
 }
 
 fn check_forbidden(address: SocketAddr) {
-    for connection in [Connection::PerRequest, Connection::KeepAlive { requests_max: None }] {
+    for connection in [ConnectionLifetime::PerRequest, ConnectionLifetime::KeepAlive { requests_max: None }] {
         let (outcome, text) =
             Fixture::new(address, connection).run(async |fixture| fixture.get_described(SMALL).await);
         let expected = format!("GET /small.html: the target policy does not allow `{}`", address.ip());

@@ -4,16 +4,16 @@ use std::io::{Read, Write};
 use std::net::{IpAddr, TcpListener, TcpStream};
 use std::sync::mpsc::channel;
 
-use drivers::web::{Access, PlainDriver, Target, WebContext, WebContextOptions};
+use drivers::web::{PlainDriver, Target, TargetAccess, WebContext, WebContextOptions};
 use drivers::{TargetPolicy, Trust};
 use model::{
-    Connection, Count, GeneratedText, HttpVersion, Outcome, Parameter, ReplyBody, Request, Secrets,
-    WebProtocol, WebRequest, WebWorkload,
+    ConnectionLifetime, GeneratedText, HttpVersion, Outcome, Parameter, ReplyBody, Request, Secrets,
+    ValueCount, WebProtocol, WebRequest, WebWorkload,
 };
 
 use crate::common::{Fixture, Peer, SMALL, clock, connection, protocol, read_request, right_reply, workload};
 
-const KEEP_ALIVE: Connection = Connection::KeepAlive { requests_max: None };
+const KEEP_ALIVE: ConnectionLifetime = ConnectionLifetime::KeepAlive { requests_max: None };
 
 /// Returns a workload of one request.
 fn asking(request: Request) -> WebWorkload {
@@ -25,8 +25,8 @@ fn with_parameters() -> Request {
     Request {
         path: "/dir{directory:5}/class_{file}?x={directory}".parse().unwrap(),
         parameters: vec![
-            Parameter::numbers("directory", 0, Count::Fixed(20)),
-            Parameter::numbers("file", 1, Count::Fixed(9)),
+            Parameter::numbers("directory", 0, ValueCount::Fixed(20)),
+            Parameter::numbers("file", 1, ValueCount::Fixed(9)),
         ],
         reply: ReplyBody::File((1..=9).map(|size| size * 100).collect()),
         ..Request::file("/", 0)
@@ -168,7 +168,7 @@ fn the_last_request_of_a_session_sends_close_and_waits_for_it() {
             })
         };
         let peer = Peer::start(vec![session(), session()]);
-        let protocol = WebProtocol { http, ..protocol(Connection::Sessions) };
+        let protocol = WebProtocol { http, ..protocol(ConnectionLifetime::Sessions) };
         Fixture::of(peer.address, &protocol, &workload()).run(async |fixture| {
             for closes in [false, true, false, true] {
                 let reply = fixture.perform(&WebRequest { closes, ..WebRequest::first(SMALL) }).await;
@@ -185,7 +185,7 @@ fn the_last_request_of_a_session_sends_close_and_waits_for_it() {
 fn the_seed_in_the_path_determines_the_expected_letters() {
     let request = Request {
         path: "/dyn?size=300&seed={seed}".parse().unwrap(),
-        parameters: vec![Parameter::numbers("seed", 5, Count::Fixed(100))],
+        parameters: vec![Parameter::numbers("seed", 5, ValueCount::Fixed(100))],
         reply: ReplyBody::Letters { bytes: 300, markup: false },
         ..Request::file("/", 0)
     };
@@ -302,7 +302,7 @@ fn secrets_are_sent_but_not_shown() {
         host: "localhost".to_owned(),
         port: address.port(),
         secure: false,
-        access: Access::default(),
+        access: TargetAccess::default(),
     };
     let workload = WebWorkload { protocol: protocol(KEEP_ALIVE), ..asking(request) };
     let setup = WebContextOptions {
@@ -333,7 +333,7 @@ fn secrets_are_sent_but_not_shown() {
 
 /// Returns the error of a context that cannot be created.
 fn refused(workload: &WebWorkload, secure: bool, sources: &[IpAddr]) -> String {
-    let target = Target { host: "localhost".to_owned(), port: 80, secure, access: Access::default() };
+    let target = Target { host: "localhost".to_owned(), port: 80, secure, access: TargetAccess::default() };
     let setup = WebContextOptions {
         target: &target,
         address: "127.0.0.1:80".parse().unwrap(),
@@ -398,7 +398,7 @@ fn connections_are_made_from_the_source_addresses_in_turn() {
         host: "localhost".to_owned(),
         port: address.port(),
         secure: false,
-        access: Access::default(),
+        access: TargetAccess::default(),
     };
     let setup = WebContextOptions {
         target: &target,

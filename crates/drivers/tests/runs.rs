@@ -7,22 +7,22 @@ use std::net::{Ipv4Addr, TcpListener, TcpStream};
 use std::rc::Rc;
 
 use engine::{Driver, SessionError};
-use model::{CLOSE_WAIT_MAX, Connection, MeasuredValues, Outcome, Reply, WebRequest, web_measure};
+use model::{CLOSE_WAIT_MAX, ConnectionLifetime, MeasuredValues, Outcome, Reply, WebRequest, web_measure};
 use units::Nanos;
 
 use crate::common::{
     EMPTY, RoundRobin, SMALL, closed, open, phases, read_request, right_reply, run_drivers, run_point, server,
 };
 
-const KEEP_ALIVE: Connection = Connection::KeepAlive { requests_max: None };
-const KEEP_ALIVE_30: Connection = Connection::KeepAlive { requests_max: Some(30) };
+const KEEP_ALIVE: ConnectionLifetime = ConnectionLifetime::KeepAlive { requests_max: None };
+const KEEP_ALIVE_30: ConnectionLifetime = ConnectionLifetime::KeepAlive { requests_max: Some(30) };
 
 /// Time limit of tests in which no operation may time out.
 const GENEROUS: Nanos = Nanos::from_secs(60);
 
 #[test]
 fn no_operation_is_lost_with_many_users() {
-    for connection in [KEEP_ALIVE, KEEP_ALIVE_30, Connection::PerRequest] {
+    for connection in [KEEP_ALIVE, KEEP_ALIVE_30, ConnectionLifetime::PerRequest] {
         let server = server(&[]);
         let steady = phases(Nanos::from_millis(1200));
         let mix = RoundRobin::over(2);
@@ -39,7 +39,7 @@ fn no_operation_is_lost_with_many_users() {
         let connected: u64 = kinds().map(|kind| kind.measure(web_measure::CONNECT).n).sum();
         assert_eq!(report.connections, connected, "connections are counted where they are opened");
         match connection {
-            Connection::PerRequest => assert_eq!(report.connections, ok),
+            ConnectionLifetime::PerRequest => assert_eq!(report.connections, ok),
             KEEP_ALIVE => assert_eq!(report.connections, 500),
             _ => assert!(ok.div_ceil(30) <= report.connections),
         }
@@ -68,8 +68,14 @@ fn connections_left_open_are_waited_for_and_counted() {
         [(GENEROUS, CLOSE_WAIT_MAX), (Nanos::from_millis(300), Nanos::from_millis(300))]
     {
         let steady = phases(Nanos::from_millis(2300));
-        let (run, _) =
-            run_point(address, closed(2), steady, Connection::PerRequest, time_limit, RoundRobin::over(1));
+        let (run, _) = run_point(
+            address,
+            closed(2),
+            steady,
+            ConnectionLifetime::PerRequest,
+            time_limit,
+            RoundRobin::over(1),
+        );
         run.check_conservation();
         let (ok, left_open) = (run.sum(|flow| flow.ok), run.sum(|flow| flow.left_open));
         let failures = run.sum(|flow| flow.failed + flow.timed_out);
@@ -108,7 +114,7 @@ fn failures_are_counted_by_kind_with_one_example() {
 }
 
 /// Checks that a run against a server that does not answer in time ends quickly and with timeouts only.
-fn check_timeouts(address: std::net::SocketAddr, connection: Connection) {
+fn check_timeouts(address: std::net::SocketAddr, connection: ConnectionLifetime) {
     let (steady, limit) = (phases(Nanos::from_millis(300)), Nanos::from_millis(100));
     let (run, took) = run_point(address, closed(20), steady, connection, limit, RoundRobin::over(1));
     run.check_conservation();
@@ -127,7 +133,7 @@ fn check_timeouts(address: std::net::SocketAddr, connection: Connection) {
 
 #[test]
 fn a_server_that_never_answers_costs_only_the_time_limit() {
-    for connection in [KEEP_ALIVE, Connection::PerRequest] {
+    for connection in [KEEP_ALIVE, ConnectionLifetime::PerRequest] {
         check_timeouts(server(&["stall"]).address(), connection);
     }
 }
@@ -144,7 +150,7 @@ fn a_server_that_accepts_no_connection_costs_only_the_time_limit() {
     rustix::net::listen(&listener, 0).unwrap();
     let address = listener.local_addr().unwrap();
     let _filler = TcpStream::connect(address).unwrap();
-    check_timeouts(address, Connection::PerRequest);
+    check_timeouts(address, ConnectionLifetime::PerRequest);
 }
 
 /// Goal: after a timeout the user continues with a new connection.

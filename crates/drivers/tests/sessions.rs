@@ -9,17 +9,17 @@ use drivers::Trust;
 use drivers::web::{Http2Driver, PlainDriver, SessionDriver, SessionTransport, SessionUser, TlsDriver};
 use http::Response;
 use model::{
-    Connection, Cookies, Extract, ExtractSource, HttpVersion, Outcome, Redirects, Reply, ReplyBody, Request,
-    Tls, WebProtocol, WebRequest, WebWorkload, web_measure,
+    ConnectionLifetime, Cookies, ExtractSource, Extraction, HttpVersion, Outcome, Redirects, Reply,
+    ReplyBody, Request, Tls, WebProtocol, WebRequest, WebWorkload, web_measure,
 };
 use rustls::ServerConfig;
 
 use crate::common::{Action, Fixture, Http2Server, Identity, accept, context, protocol, workload};
 
-const KEEP_ALIVE: Connection = Connection::KeepAlive { requests_max: None };
+const KEEP_ALIVE: ConnectionLifetime = ConnectionLifetime::KeepAlive { requests_max: None };
 
 /// The requests that a server has received, heads and bodies.
-type Received = Arc<Mutex<Vec<String>>>;
+type ReceivedRequests = Arc<Mutex<Vec<String>>>;
 
 /// A reply, by the number of the request and its text.
 type Rule = Arc<dyn Fn(usize, &str) -> String + Send + Sync>;
@@ -33,11 +33,11 @@ fn following(path: &str) -> Request {
     Request { redirects: Redirects::Follow, ..request(path) }
 }
 
-fn extract(name: &str, from: ExtractSource) -> Extract {
-    Extract { name: name.to_owned(), from, keep: false }
+fn extract(name: &str, from: ExtractSource) -> Extraction {
+    Extraction { name: name.to_owned(), from, keep: false }
 }
 
-fn regex(name: &str, pattern: &str) -> Extract {
+fn regex(name: &str, pattern: &str) -> Extraction {
     extract(name, ExtractSource::Regex(pattern.to_owned()))
 }
 
@@ -75,11 +75,11 @@ fn read_whole(stream: &mut impl Read) -> Option<String> {
 fn serve(
     tls: Option<Arc<ServerConfig>>,
     rule: impl Fn(usize, &str) -> String + Send + Sync + 'static,
-) -> (SocketAddr, Received) {
+) -> (SocketAddr, ReceivedRequests) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
-    let received = Received::default();
-    let (record, rule): (Received, Rule) = (Arc::clone(&received), Arc::new(rule));
+    let received = ReceivedRequests::default();
+    let (record, rule): (ReceivedRequests, Rule) = (Arc::clone(&received), Arc::new(rule));
     std::thread::spawn(move || {
         for stream in listener.incoming() {
             let (record, rule, tls) = (Arc::clone(&record), Arc::clone(&rule), tls.clone());
@@ -92,7 +92,7 @@ fn serve(
     (address, received)
 }
 
-fn answer(stream: &mut (impl Read + Write), record: &Received, rule: &Rule) {
+fn answer(stream: &mut (impl Read + Write), record: &ReceivedRequests, rule: &Rule) {
     while let Some(request) = read_whole(stream) {
         let number = {
             let mut record = record.lock().unwrap();
@@ -141,7 +141,7 @@ fn one(request: Request, answer: String) -> (Outcome, String) {
     (reply.outcome, described)
 }
 
-fn lines(received: &Received) -> Vec<String> {
+fn lines(received: &ReceivedRequests) -> Vec<String> {
     let received = received.lock().unwrap();
     received.iter().map(|request| request.lines().next().unwrap_or_default().to_owned()).collect()
 }
@@ -216,7 +216,7 @@ fn a_user_logs_in_over_http2() {
     for secure in [false, true] {
         let identity = Identity::create();
         let config = secure.then(|| identity.config(&rustls::version::TLS13, &[b"h2"]));
-        let received = Received::default();
+        let received = ReceivedRequests::default();
         let record = Arc::clone(&received);
         let server = Http2Server::start(config, move |_, _, request| {
             let cookie = request.headers().get("cookie").map(|value| value.to_str().unwrap().to_owned());
@@ -248,7 +248,7 @@ fn a_connection_per_request_carries_a_session_too() {
         let (status, lines, body) = shop(request);
         reply(status, &format!("{lines}Connection: close\r\n"), body)
     });
-    let protocol = WebProtocol { http: HttpVersion::Http11, ..protocol(Connection::PerRequest) };
+    let protocol = WebProtocol { http: HttpVersion::Http11, ..protocol(ConnectionLifetime::PerRequest) };
     let replies = perform::<PlainDriver>(address, &protocol, &asking(login()), &Trust::Any, 1);
     assert_eq!((replies[1].0.outcome, received.lock().unwrap().len()), (Outcome::Ok, 4), "{replies:?}");
 }
@@ -260,7 +260,7 @@ fn values_end_with_the_page_unless_they_are_kept() {
             0 => reply("200 OK", "", "v=abc"),
             _ => reply("200 OK", "", "nothing"),
         });
-        let take = Extract { keep, ..regex("v", "v=([a-c]+)") };
+        let take = Extraction { keep, ..regex("v", "v=([a-c]+)") };
         let requests =
             vec![Request { extracts: vec![take], ..request("/take") }, request("/use/{extract.v}")];
         let replies =

@@ -8,7 +8,7 @@ use std::sync::mpsc::channel;
 
 use drivers::Trust;
 use drivers::web::{HandshakeCounts, TlsDriver};
-use model::{Connection, Outcome, Tls, WebProtocol};
+use model::{ConnectionLifetime, Outcome, Tls, WebProtocol};
 use rustls::version::{TLS12, TLS13};
 use rustls::{ServerConfig, SupportedProtocolVersion};
 use units::Nanos;
@@ -18,16 +18,16 @@ use crate::common::{
     context, first_byte_time, protocol, read_request, reply_bytes, right_reply, workload,
 };
 
-const KEEP_ALIVE: Connection = Connection::KeepAlive { requests_max: None };
+const KEEP_ALIVE: ConnectionLifetime = ConnectionLifetime::KeepAlive { requests_max: None };
 
 const BOTH: [&SupportedProtocolVersion; 2] = [&TLS12, &TLS13];
 
-fn over_tls(tls: Tls, connection: Connection) -> WebProtocol {
+fn over_tls(tls: Tls, connection: ConnectionLifetime) -> WebProtocol {
     WebProtocol { tls, ..protocol(connection) }
 }
 
 /// Creates a fixture with one driver over TLS.
-fn fixture(address: SocketAddr, connection: Connection, trust: &Trust) -> Fixture<TlsDriver> {
+fn fixture(address: SocketAddr, connection: ConnectionLifetime, trust: &Trust) -> Fixture<TlsDriver> {
     let web = context(address, &over_tls(Tls::Full, connection), &workload(), trust);
     Fixture::with(TlsDriver::new(web))
 }
@@ -101,7 +101,7 @@ fn sessions_are_resumed_only_if_the_plan_says_so() {
     for version in BOTH {
         for (tls, full, resumed) in [(Tls::Full, 3 * USERS, 0), (Tls::Resumed, USERS, 2 * USERS)] {
             let server = server(&identity.config(version, &[]), 3 * USERS, true);
-            let protocol = over_tls(tls, Connection::PerRequest);
+            let protocol = over_tls(tls, ConnectionLifetime::PerRequest);
             let web = context(server.address, &protocol, &workload(), &identity.trust());
             Fixture::with(TlsDriver::new(web.clone())).run(async |first| {
                 let others = (1..USERS).map(|_| Fixture::with(TlsDriver::new(web.clone())));
@@ -336,7 +336,7 @@ fn close_notify_ends_a_reply_even_if_the_socket_stays_open() {
                     end_without_fin(stream);
                 })
             };
-            for connection in [Connection::PerRequest, KEEP_ALIVE] {
+            for connection in [ConnectionLifetime::PerRequest, KEEP_ALIVE] {
                 let peer = Peer::start(vec![script(), script()]);
                 fixture(peer.address, connection, &identity.trust()).run(async |fixture| {
                     for _ in 0..2 {
@@ -454,7 +454,7 @@ fn python_asyncio_servers_are_measured_without_delay() {
     let identity = Identity::create();
     for version in ["TLSv1_2", "TLSv1_3"] {
         let server = Asyncio::start(&identity, version);
-        for connection in [KEEP_ALIVE, Connection::PerRequest] {
+        for connection in [KEEP_ALIVE, ConnectionLifetime::PerRequest] {
             fixture(server.address, connection, &identity.trust()).run(async |fixture| {
                 for n in 0..N {
                     let (outcome, text) = fixture.get_described(SMALL).await;

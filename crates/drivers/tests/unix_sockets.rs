@@ -6,12 +6,12 @@ use std::path::{Path, PathBuf};
 
 use drivers::web::{ConnectTo, PlainDriver, Target, WebContext, WebContextOptions};
 use drivers::{TargetPolicy, Trust};
-use model::{Connection, Outcome, Secrets, WebWorkload};
+use model::{ConnectionLifetime, Outcome, Secrets, WebWorkload};
 
 use crate::common::{Fixture, LARGE, SMALL, clock, protocol, read_request, right_reply, workload};
 
 /// Creates a driver of one user of the server at a socket.
-fn fixture(path: &Path, host: &str, connection: Connection) -> Fixture {
+fn fixture(path: &Path, host: &str, connection: ConnectionLifetime) -> Fixture {
     let mut target = Target::of_socket(path.to_owned());
     target.host = host.to_owned();
     assert_eq!(target.access.connect_to, ConnectTo::Socket(path.to_owned()));
@@ -46,11 +46,13 @@ fn a_server_at_a_unix_socket_is_asked_by_its_name() {
             head
         })
     });
-    fixture(&path, "shop.example", Connection::KeepAlive { requests_max: None }).run(async |fixture| {
-        for object in [SMALL, LARGE] {
-            assert_eq!(fixture.get(object).await.outcome, Outcome::Ok);
-        }
-    });
+    fixture(&path, "shop.example", ConnectionLifetime::KeepAlive { requests_max: None }).run(
+        async |fixture| {
+            for object in [SMALL, LARGE] {
+                assert_eq!(fixture.get(object).await.outcome, Outcome::Ok);
+            }
+        },
+    );
     for head in server.join().unwrap() {
         assert!(
             head.contains("\r\nHost: shop.example\r\n"),
@@ -63,7 +65,7 @@ fn a_server_at_a_unix_socket_is_asked_by_its_name() {
 fn a_socket_without_a_server_refuses_connections() {
     let (_folder, path) = socket("left.sock");
     let asked = || {
-        let fixture = fixture(&path, "localhost", Connection::PerRequest);
+        let fixture = fixture(&path, "localhost", ConnectionLifetime::PerRequest);
         fixture.run(async |fixture| fixture.get_described(SMALL).await)
     };
     assert_eq!(

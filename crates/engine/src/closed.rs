@@ -132,9 +132,9 @@ mod tests {
     use std::rc::Rc;
 
     use model::{
-        Answer, Assignment, Catalog, Kinded, Load, LoadPoint, MeasuredValues, Outcome, Phases, Reply,
+        Assignment, Catalog, HasKind, Load, LoadPoint, MeasuredValues, Outcome, Phases, Reply, UserReply,
     };
-    use units::{Purpose, SimClock};
+    use units::{SimClock, StreamPurpose};
 
     use super::*;
     use crate::recorder::Recorder;
@@ -143,7 +143,7 @@ mod tests {
 
     struct Nothing;
 
-    impl Kinded for Nothing {
+    impl HasKind for Nothing {
         fn kind(&self) -> u16 {
             0
         }
@@ -152,7 +152,7 @@ mod tests {
     impl User for Nothing {
         type Operation = Nothing;
 
-        fn next(&mut self, _: Option<Answer>, _: &mut Rng) -> Step<Nothing> {
+        fn next(&mut self, _: Option<UserReply>, _: &mut Rng) -> Step<Nothing> {
             Step::Leave
         }
     }
@@ -191,7 +191,7 @@ mod tests {
         };
         let recorder = Recorder::new(&setup, zero, 1, 0, Box::new(LoadThreadUse::default));
         let point = PointContext::new(SimClock::new(), Timers::new(), recorder, &setup, zero);
-        let (lifetime, rng) = (Lifetime { from: zero, until: zero }, Rng::new(1, Purpose::User, 0));
+        let (lifetime, rng) = (Lifetime { from: zero, until: zero }, Rng::new(1, StreamPurpose::User, 0));
         let task = user(UserContext::new(Rc::clone(&point)), Nothing, Nothing, rng, lifetime);
         assert!(size_of_val(&task) <= 400, "{} bytes", size_of_val(&task));
     }

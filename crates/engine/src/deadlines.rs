@@ -250,7 +250,7 @@ mod tests {
     /// Users in any order start, end and pass their deadlines; the table always agrees with a plain list.
     #[test]
     fn the_table_agrees_with_a_list_of_operations() {
-        let mut rng = units::Rng::new(1, units::Purpose::Simulation, 0);
+        let mut rng = units::Rng::new(1, units::StreamPurpose::Simulation, 0);
         let deadlines = Deadlines::default();
         let users: Vec<UserIndex> = (0..50).map(|_| deadlines.register()).collect();
         let mut list: Vec<Option<Nanos>> = vec![None; users.len()];

@@ -1,6 +1,6 @@
 //! The driver of a protocol, as the engine sees it.
 
-use model::{Kinded, Reply, UserNotice};
+use model::{HasKind, Reply, UserNotice};
 use units::Nanos;
 
 use crate::session::SessionError;
@@ -8,7 +8,7 @@ use crate::session::SessionError;
 /// A driver, which performs operations of one family over one protocol, for one virtual user.
 pub trait Driver {
     /// The operation that the driver performs.
-    type Operation: Kinded;
+    type Operation: HasKind;
 
     /// Whether [`Driver::perform`] opens a session where there is none. In an open loop none is opened before then: most
     /// slots for operations in flight are never used, and their sessions would be kept from others.

@@ -56,7 +56,7 @@ mod user_times;
 pub use crate::blocking::{BlockingClock, BlockingDriver, BlockingRuntime, run_blocking_point};
 pub use crate::driver::Driver;
 pub use crate::point::run_point;
-pub use crate::point_context::{PointContext, Sink, Spawn};
+pub use crate::point_context::{PointContext, RecordSink, Spawn};
 pub use crate::session::{OpenedSessions, SessionError};
 pub use crate::setup::{HealthProbe, LoadThreadUse, PointSetup, PointStart, Runtime};
 pub use crate::stop_request::StopRequest;

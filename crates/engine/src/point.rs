@@ -10,7 +10,7 @@ use crate::dispatcher::Dispatcher;
 use crate::driver::Driver;
 use crate::examples::Examples;
 use crate::open;
-use crate::point_context::{PointContext, Sink, Spawn, UserContext};
+use crate::point_context::{PointContext, RecordSink, Spawn, UserContext};
 use crate::recorder::Recorder;
 use crate::scheduled_user::{ScheduledUser, user_rng};
 use crate::session::{OpenedSessions, open_sessions};
@@ -33,7 +33,7 @@ pub async fn run_point<C, S, D, M>(
     mix: Rc<M>,
     driver: impl FnMut(u32) -> D,
     start: impl PointStart,
-    sink: &mut impl Sink,
+    sink: &mut impl RecordSink,
     stop: &impl StopRequest,
 ) where
     C: Clock + 'static,
@@ -64,7 +64,7 @@ pub async fn run_point<C, S, D, M>(
             start_slots(&point, &dispatcher, &mix, users, &spawn);
         }
     }
-    if attend(&point, &setup.phases, sink, stop).await == Attended::ToTheEnd {
+    if attend(&point, &setup.phases, sink, stop).await == IssuingEnd::ToTheEnd {
         drain(&point, &setup.phases, sink).await;
     }
     hand_over(&point, sink);
@@ -143,7 +143,7 @@ fn start_scheduled_users<C, D, M>(
 
 /// The ending of the time in which operations are started.
 #[derive(PartialEq, Eq)]
-pub(crate) enum Attended {
+pub(crate) enum IssuingEnd {
     ToTheEnd,
     UntilAskedToStop,
 }
@@ -152,9 +152,9 @@ pub(crate) enum Attended {
 async fn attend<C: Clock>(
     point: &PointContext<C>,
     phases: &Phases,
-    sink: &mut impl Sink,
+    sink: &mut impl RecordSink,
     stop: &impl StopRequest,
-) -> Attended {
+) -> IssuingEnd {
     let end = point.origin + phases.issuing();
     loop {
         let now = point.clock.now();
@@ -163,11 +163,11 @@ async fn attend<C: Clock>(
         point.recorder.borrow_mut().roll(now.min(end));
         hand_over(point, sink);
         if end <= now {
-            return Attended::ToTheEnd;
+            return IssuingEnd::ToTheEnd;
         }
         if stop.is_requested() {
             point.recorder.borrow_mut().finish(now, true);
-            return Attended::UntilAskedToStop;
+            return IssuingEnd::UntilAskedToStop;
         }
         let tick = TICK.min(point.time_limit);
         point.timers.sleep_until(next_look(now, point.origin, end, tick)).await;
@@ -175,7 +175,7 @@ async fn attend<C: Clock>(
 }
 
 /// Lets operations in flight finish, as long as the plan allows.
-async fn drain<C: Clock>(point: &PointContext<C>, phases: &Phases, sink: &mut impl Sink) {
+async fn drain<C: Clock>(point: &PointContext<C>, phases: &Phases, sink: &mut impl RecordSink) {
     let begin = point.origin + phases.issuing();
     let end = point.origin + phases.end_of(Phase::Drain);
     if begin == end {
@@ -194,12 +194,12 @@ async fn drain<C: Clock>(point: &PointContext<C>, phases: &Phases, sink: &mut im
     }
 }
 
-fn hand_over<C: Clock>(point: &PointContext<C>, sink: &mut impl Sink) {
+fn hand_over<C: Clock>(point: &PointContext<C>, sink: &mut impl RecordSink) {
     pass_on(&mut point.recorder.borrow_mut(), &mut point.examples.borrow_mut(), sink);
 }
 
 /// Passes finished intervals and examples on to the sink.
-pub(crate) fn pass_on(recorder: &mut Recorder, examples: &mut Examples, sink: &mut impl Sink) {
+pub(crate) fn pass_on(recorder: &mut Recorder, examples: &mut Examples, sink: &mut impl RecordSink) {
     for record in recorder.take_finished() {
         sink.interval(record);
     }

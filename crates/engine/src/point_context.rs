@@ -5,7 +5,7 @@ use std::ops::Deref;
 use std::pin::pin;
 use std::rc::Rc;
 
-use model::{Answer, CLOSE_WAIT_MAX, Example, IntervalRecord, Kinded, MeasuredValues, Outcome, Reply};
+use model::{CLOSE_WAIT_MAX, Example, HasKind, IntervalRecord, MeasuredValues, Outcome, Reply, UserReply};
 use units::{Clock, Nanos};
 
 use crate::deadlines::{Deadlines, UserIndex};
@@ -17,7 +17,7 @@ use crate::timers::Timers;
 use crate::user_times::StartTimes;
 
 /// The receiver of a load thread's records.
-pub trait Sink {
+pub trait RecordSink {
     /// Takes a finished interval.
     fn interval(&mut self, record: IntervalRecord);
     /// Gives back an emptied record that was taken before, to be filled again, so that the load thread allocates
@@ -75,7 +75,7 @@ impl<C: Clock> PointContext<C> {
         user: UserIndex,
         operation: &'a D::Operation,
         times: StartTimes,
-    ) -> impl Future<Output = (Answer, Nanos)> {
+    ) -> impl Future<Output = (UserReply, Nanos)> {
         // Before the future, which would keep all of the times until its end.
         self.recorder.borrow_mut().started(operation.kind(), times);
         let StartTimes { due, sent, .. } = times;
@@ -98,7 +98,7 @@ impl<C: Clock> PointContext<C> {
             };
             let is_left_open = is_closing && !self.close(driver, user, &mut reply, deadline).await;
             self.completed(driver, user, operation, due, &reply, is_left_open);
-            (Answer { outcome: reply.outcome, value: reply.answer }, reply.done)
+            (UserReply { outcome: reply.outcome, value: reply.answer }, reply.done)
         }
     }
 

@@ -7,8 +7,8 @@
 use std::collections::BTreeMap;
 
 use model::{
-    Catalog, Detail, Health, IntervalRecord, KindTotals, MEASURES_MAX, NoticeTotals, Outcome, Phase, Phases,
-    Reply, SLOTS_MAX, SliceSchedule, SutUse, UnitTotals, UserNotice,
+    Catalog, Health, IntervalRecord, KindHistograms, KindTotals, MEASURES_MAX, NoticeTotals, Outcome, Phase,
+    Phases, Reply, SLOTS_MAX, SliceSchedule, SutUse, UnitTotals, UserNotice,
 };
 use stats::{Histogram, Moments};
 use units::Nanos;
@@ -45,7 +45,7 @@ pub(crate) struct Recorder {
     scheduled: Option<ScheduledOperations>,
     current: IntervalRecord,
     /// Its detail.
-    detail: Detail,
+    detail: KindHistograms,
     n_units: usize,
     n_measures: usize,
     n_pauses: usize,
@@ -100,7 +100,7 @@ impl Recorder {
                 thread: Some(setup.assignment.share),
                 ..IntervalRecord::empty(setup.point.index, setup.agent)
             },
-            detail: Detail::default(),
+            detail: KindHistograms::default(),
             n_units,
             n_measures: setup.catalog.measures.len(),
             n_pauses: setup.catalog.pauses.len(),

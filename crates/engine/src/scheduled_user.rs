@@ -1,7 +1,7 @@
 //! A user with state in an open loop.
 
-use model::{Answer, Mix, Step, User};
-use units::{Purpose, Rng};
+use model::{Mix, Step, User, UserReply};
+use units::{Rng, StreamPurpose};
 
 use crate::setup::PointSetup;
 
@@ -26,7 +26,7 @@ impl<U: User> ScheduledUser<U> {
     /// The new user leaves as well before it has performed anything: a mistake of the mix.
     pub(crate) fn next_operation<M: Mix<User = U>>(
         &mut self,
-        mut last: Option<Answer>,
+        mut last: Option<UserReply>,
         mix: &M,
         mut count_unit: impl FnMut(u16, bool),
     ) -> U::Operation {
@@ -47,12 +47,12 @@ impl<U: User> ScheduledUser<U> {
 
 /// Returns the random stream of a user of a load point.
 pub(crate) fn user_rng(setup: &PointSetup, user: u32) -> Rng {
-    Rng::new(setup.seed, Purpose::User, u64::from(setup.point.index) << 32 | u64::from(user))
+    Rng::new(setup.seed, StreamPurpose::User, u64::from(setup.point.index) << 32 | u64::from(user))
 }
 
 #[cfg(test)]
 mod tests {
-    use model::{Kinded, Outcome};
+    use model::{HasKind, Outcome};
     use units::Nanos;
 
     use super::*;
@@ -60,7 +60,7 @@ mod tests {
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     struct Numbered(u32);
 
-    impl Kinded for Numbered {
+    impl HasKind for Numbered {
         fn kind(&self) -> u16 {
             0
         }
@@ -75,7 +75,7 @@ mod tests {
     impl User for Visitor {
         type Operation = Numbered;
 
-        fn next(&mut self, last: Option<Answer>, _: &mut Rng) -> Step<Numbered> {
+        fn next(&mut self, last: Option<UserReply>, _: &mut Rng) -> Step<Numbered> {
             self.n_steps += 1;
             match self.n_steps {
                 1 | 4 => Step::think(Nanos::from_secs(5)),
@@ -117,7 +117,7 @@ mod tests {
     }
 
     fn visitor(visitors: &Visitors) -> ScheduledUser<Visitor> {
-        ScheduledUser::new(visitors, 3, Rng::new(1, Purpose::User, 3))
+        ScheduledUser::new(visitors, 3, Rng::new(1, StreamPurpose::User, 3))
     }
 
     /// By hand: of five operations the answers come to the first four units, two per visitor.
@@ -128,7 +128,7 @@ mod tests {
         for outcome in [Outcome::Ok, Outcome::Reset, Outcome::Ok, Outcome::Ok, Outcome::Ok] {
             let operation = user.next_operation(last, &visitors, |kind, ok| units.push((kind, ok)));
             assert_eq!(operation, Numbered(3));
-            last = Some(Answer::of(outcome));
+            last = Some(UserReply::of(outcome));
         }
         assert_eq!(units, [(0, true), (0, false), (0, true), (0, true)]);
     }

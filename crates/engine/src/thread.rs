@@ -14,7 +14,7 @@ use tokio::io::unix::AsyncFd;
 use units::{Clock, Nanos, RealClock};
 
 use crate::descriptor;
-use crate::point_context::{Sink, Spawn};
+use crate::point_context::{RecordSink, Spawn};
 use model::Mix;
 
 use crate::driver::Driver;
@@ -52,7 +52,7 @@ pub fn run_point_on_this_thread<D, M>(
     mix: M,
     driver: impl FnMut(u32) -> D,
     start: impl PointStart,
-    sink: &mut impl Sink,
+    sink: &mut impl RecordSink,
     stop: &impl StopRequest,
 ) -> io::Result<()>
 where

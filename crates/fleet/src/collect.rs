@@ -9,8 +9,8 @@ use observe::ProcessMeter;
 use testbed::{RunningSut, SutDied, SutError, lower_priority, pin_current_thread};
 use units::{Nanos, RealClock};
 
-use crate::counts::Counts;
 use crate::error::LoadError;
+use crate::family_counts::FamilyCounts;
 use crate::laboratory::Collector;
 use crate::load::LoadSide;
 use crate::seconds::{ClosedSecond, OpenSeconds};
@@ -23,7 +23,7 @@ use crate::watch::Watcher;
 const COLLECTOR_NICE: i32 = 10;
 
 /// A load point that has begun.
-pub(crate) struct BegunPoint<'a> {
+pub(crate) struct StartedLoadPoint<'a> {
     pub(crate) plan: &'a Plan,
     /// Index of the load point.
     pub(crate) index: u32,
@@ -63,14 +63,14 @@ impl WatchedServer<'_> {
 /// # Errors
 /// As of [`LoadSide::collect`]; what was collected until then stays collected.
 pub(crate) fn collect_load_point(
-    begun: BegunPoint<'_>,
+    begun: StartedLoadPoint<'_>,
     load: &mut impl LoadSide,
     watchers: &mut [Watcher],
     server: WatchedServer<'_>,
     collector: &mut (dyn Collector + Send),
     stop: &StopSwitch<'_>,
-) -> Result<Counts, LoadError> {
-    let BegunPoint { plan, index, clock, origin, messages, sender } = begun;
+) -> Result<FamilyCounts, LoadError> {
+    let StartedLoadPoint { plan, index, clock, origin, messages, sender } = begun;
     let collection = Collection {
         seconds: OpenSeconds::new(index, load.sources()),
         spares: load.take_spares(),
@@ -83,7 +83,7 @@ pub(crate) fn collect_load_point(
         for (number, watcher) in (0..).zip(watchers) {
             let (sender, over) = (sender.clone(), &over);
             scope.spawn(move || {
-                stand_back(plan);
+                deprioritize_thread(plan);
                 // The collector listens until everybody has hung up.
                 watcher.read_until(over, clock, origin, |at, reading| {
                     let _ = sender.send(Message::Readings(number, at, reading));
@@ -92,7 +92,7 @@ pub(crate) fn collect_load_point(
         }
         drop(sender);
         scope.spawn(move || {
-            stand_back(plan);
+            deprioritize_thread(plan);
             collection.take_all(&messages, stop);
         });
         let result = load.collect(stop);
@@ -135,7 +135,7 @@ impl<'a> WithServer<'a> {
 
 /// Keeps the calling thread out of the way of load and server: off the server's CPUs, and behind the load
 /// threads on theirs. Where the system does not allow it, the load is late now and then, and the result says so.
-fn stand_back(plan: &Plan) {
+fn deprioritize_thread(plan: &Plan) {
     let _ = lower_priority(COLLECTOR_NICE);
     if !plan.sut.cpus.is_empty() && !plan.load_cpus().is_empty() {
         let _ = pin_current_thread(plan.load_cpus());

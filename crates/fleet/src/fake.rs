@@ -7,19 +7,18 @@ use std::sync::{Arc, Mutex};
 
 use engine::{OpenedSessions, StopRequest as _};
 use model::{
-    CheckMoment, ConsistencyCheck, Example, Family, IntervalRecord, LimitInForce, LoadPoint, Machine,
-    MachineRole, Plan, Testbed,
+    CheckMoment, ConsistencyCheck, Example, Family, IntervalRecord, LimitInForce, LoadPoint, MachineRole,
+    MonitoredSource, Plan, Testbed,
 };
 use runfile::{Header, RunFileError, Writer};
 use testbed::{SutDied, SutError};
 use units::{Nanos, RealClock};
 
-use crate::collect::{BegunPoint, WatchedServer, collect_load_point};
-use crate::counts::Counts;
-use crate::disclosed::Disclosed;
+use crate::collect::{StartedLoadPoint, WatchedServer, collect_load_point};
 use crate::disk_use::DiskUse;
 use crate::error::FleetError;
 use crate::event::{Event, Observer};
+use crate::family_counts::FamilyCounts;
 use crate::laboratory::{Collector, Laboratory};
 use crate::load::LoadSide as _;
 use crate::order::StepOrder;
@@ -28,6 +27,7 @@ use crate::request::RunRequest;
 use crate::seconds::MissingRecord;
 use crate::simulated_load::{RecordFault, SimulatedLoad};
 use crate::stop::StopSwitch;
+use crate::testbed_disclosure::TestbedDisclosure;
 use crate::thread::Message;
 use crate::verify::VerifyError;
 
@@ -73,7 +73,7 @@ impl Observer for Transcript {
 
 /// A trouble at a place in a run: a failure, or a request of the user. Load points by index, intervals by count.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum Trouble {
+pub(crate) enum InjectedFault {
     /// The server serves something else.
     WrongObjects,
     /// The server does not come up again before this load point.
@@ -95,7 +95,7 @@ pub(crate) enum Trouble {
 /// A laboratory of one run. Nothing is started; the records of its load side are collected as any are.
 pub(crate) struct FakeLab {
     plan: Plan,
-    trouble: Option<Trouble>,
+    trouble: Option<InjectedFault>,
     order: &'static StepOrder,
     transcript: Transcript,
     /// The switch by which the user ends everything.
@@ -112,14 +112,14 @@ pub(crate) struct FakeLab {
 impl FakeLab {
     pub(crate) fn start(
         request: &RunRequest<'_>,
-        trouble: Option<Trouble>,
+        trouble: Option<InjectedFault>,
         order: &'static StepOrder,
         transcript: &Transcript,
         asked: &'static AtomicBool,
     ) -> FakeLab {
         transcript.add("  start");
         let fault = match trouble {
-            Some(Trouble::WrongRecords(load_point, fault)) => Some((load_point, fault)),
+            Some(InjectedFault::WrongRecords(load_point, fault)) => Some((load_point, fault)),
             _ => None,
         };
         FakeLab {
@@ -186,13 +186,14 @@ impl Laboratory for FakeLab {
         &mut self,
         point: LoadPoint,
         moment: CheckMoment,
-        _: &Counts,
+        _: &FamilyCounts,
         _: &AtomicBool,
     ) -> Result<Vec<ConsistencyCheck>, FleetError> {
         self.add(&format!("check {} {}", moment.name(), point.index));
         let name = format!("condition {}", moment.name());
         let here = (point.index, moment);
-        let is_broken = |trouble| matches!(trouble, Trouble::Inconsistent(index, at) if (index, at) == here);
+        let is_broken =
+            |trouble| matches!(trouble, InjectedFault::Inconsistent(index, at) if (index, at) == here);
         let holds = !self.trouble.is_some_and(is_broken);
         Ok(vec![ConsistencyCheck {
             load_point: point.index,
@@ -209,7 +210,7 @@ impl Laboratory for FakeLab {
             return Err(VerifyError::Interrupted.into());
         }
         match self.trouble {
-            Some(Trouble::WrongObjects) => Err(VerifyError::Wrong {
+            Some(InjectedFault::WrongObjects) => Err(VerifyError::Wrong {
                 family: Family::Web,
                 things: "objects",
                 n_wrong: 1,
@@ -221,18 +222,22 @@ impl Laboratory for FakeLab {
         }
     }
 
-    fn watch(&mut self, _: &RunRequest<'_>, _: &mut dyn Observer) -> Result<Vec<Machine>, FleetError> {
+    fn watch(
+        &mut self,
+        _: &RunRequest<'_>,
+        _: &mut dyn Observer,
+    ) -> Result<Vec<MonitoredSource>, FleetError> {
         self.add("watch");
-        Ok(vec![Machine { name: "this machine".to_owned(), role: MachineRole::Both }])
+        Ok(vec![MonitoredSource { name: "this machine".to_owned(), role: MachineRole::Both }])
     }
 
-    fn disclose(&self, request: &RunRequest<'_>) -> Disclosed {
-        Disclosed { command_line: request.command_line.clone(), testbed: Testbed::default() }
+    fn disclose(&self, request: &RunRequest<'_>) -> TestbedDisclosure {
+        TestbedDisclosure { command_line: request.command_line.clone(), testbed: Testbed::default() }
     }
 
     fn create(&self, path: &Path, header: &Header) -> Result<Writer, RunFileError> {
         let mut writer = Writer::create(path, header)?;
-        if let Some(Trouble::DiskFull(room)) = self.trouble {
+        if let Some(InjectedFault::DiskFull(room)) = self.trouble {
             let header = std::fs::metadata(path).expect("a run file was made").len();
             writer.limit_bytes(header + room)?;
         }
@@ -246,14 +251,14 @@ impl Laboratory for FakeLab {
     fn reset(&mut self, _: &mut dyn Observer, _: &AtomicBool) -> Result<(), FleetError> {
         self.n_resets += 1;
         self.add("reset");
-        if matches!(self.trouble, Some(Trouble::ResetFails(n)) if n == self.n_resets) {
+        if matches!(self.trouble, Some(InjectedFault::ResetFails(n)) if n == self.n_resets) {
             return Err(died().into());
         }
         Ok(())
     }
 
     fn rest(&mut self) -> bool {
-        let is_alone = matches!(self.trouble, Some(Trouble::Alone));
+        let is_alone = matches!(self.trouble, Some(InjectedFault::Alone));
         if is_alone {
             self.add("rest");
         }
@@ -277,10 +282,11 @@ impl Laboratory for FakeLab {
         &mut self,
         collector: &mut (dyn Collector + Send),
         stop: &StopSwitch<'_>,
-    ) -> Result<Counts, FleetError> {
+    ) -> Result<FamilyCounts, FleetError> {
         let (index, sender, messages) = self.prepared.take().expect("prepared");
         let clock = RealClock::start();
-        let begun = BegunPoint { plan: &self.plan, index, clock, origin: Nanos::ZERO, messages, sender };
+        let begun =
+            StartedLoadPoint { plan: &self.plan, index, clock, origin: Nanos::ZERO, messages, sender };
         let server = WatchedServer { sut: None, meter: None };
         let trouble = self.trouble;
         let mut troubled =
@@ -298,7 +304,7 @@ impl Laboratory for FakeLab {
 /// A collector that has the trouble of a load point after an interval, and counts intervals.
 struct TroubledCollector<'a> {
     collector: &'a mut (dyn Collector + Send),
-    trouble: Option<Trouble>,
+    trouble: Option<InjectedFault>,
     load_point: u32,
     asked: &'static AtomicBool,
     n: usize,
@@ -309,10 +315,10 @@ impl Collector for TroubledCollector<'_> {
         self.collector.interval(record);
         self.n += 1;
         match self.trouble {
-            Some(Trouble::Dies(index, after)) if (index, after) == (self.load_point, self.n) => {
+            Some(InjectedFault::Dies(index, after)) if (index, after) == (self.load_point, self.n) => {
                 self.collector.failed(died().into());
             }
-            Some(Trouble::Interrupt(index, after)) if (index, after) == (self.load_point, self.n) => {
+            Some(InjectedFault::Interrupt(index, after)) if (index, after) == (self.load_point, self.n) => {
                 self.asked.store(true, Ordering::Relaxed);
             }
             _ => {}

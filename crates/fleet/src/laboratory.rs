@@ -4,20 +4,22 @@ use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
 use engine::OpenedSessions;
-use model::{CheckMoment, ConsistencyCheck, Example, IntervalRecord, LimitInForce, LoadPoint, Machine, Plan};
+use model::{
+    CheckMoment, ConsistencyCheck, Example, IntervalRecord, LimitInForce, LoadPoint, MonitoredSource, Plan,
+};
 use runfile::{Header, RunFileError, Writer};
 use units::Nanos;
 
-use crate::counts::Counts;
-use crate::disclosed::Disclosed;
 use crate::disk_use::DiskUse;
 use crate::error::FleetError;
 use crate::event::Observer;
+use crate::family_counts::FamilyCounts;
 use crate::order::StepOrder;
 use crate::reading::MonitorReading;
 use crate::request::RunRequest;
 use crate::seconds::MissingRecord;
 use crate::stop::StopSwitch;
+use crate::testbed_disclosure::TestbedDisclosure;
 
 /// The laboratory of one run: a system under test that is up, and the load side. [`LocalLab`](crate::local::LocalLab) has
 /// them on this machine; tests have one that writes down what it is asked for.
@@ -67,7 +69,7 @@ pub(crate) trait Laboratory {
         &mut self,
         point: LoadPoint,
         moment: CheckMoment,
-        counts: &Counts,
+        counts: &FamilyCounts,
         stop: &AtomicBool,
     ) -> Result<Vec<ConsistencyCheck>, FleetError>;
 
@@ -85,10 +87,10 @@ pub(crate) trait Laboratory {
         &mut self,
         request: &RunRequest<'_>,
         observer: &mut dyn Observer,
-    ) -> Result<Vec<Machine>, FleetError>;
+    ) -> Result<Vec<MonitoredSource>, FleetError>;
 
     /// Collects what the run file says about the testbed before the first second.
-    fn disclose(&self, request: &RunRequest<'_>) -> Disclosed;
+    fn disclose(&self, request: &RunRequest<'_>) -> TestbedDisclosure;
 
     /// Creates the run file.
     ///
@@ -130,7 +132,7 @@ pub(crate) trait Laboratory {
         &mut self,
         collector: &mut (dyn Collector + Send),
         stop: &StopSwitch<'_>,
-    ) -> Result<Counts, FleetError>;
+    ) -> Result<FamilyCounts, FleetError>;
 
     /// Stops what was started.
     fn stop(self);

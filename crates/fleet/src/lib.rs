@@ -11,15 +11,13 @@
 //! laboratory that only writes down what it is asked for.
 
 mod addresses;
-mod changes;
 mod checked;
 mod collect;
-mod counts;
-mod disclosed;
 mod disk_use;
 mod error;
 mod event;
 mod family;
+mod family_counts;
 mod laboratory;
 mod load;
 mod local;
@@ -27,12 +25,14 @@ mod memory_limit;
 mod order;
 mod reading;
 mod record;
+mod reply_changes;
 mod request;
 mod run;
 mod seconds;
 mod session;
 mod setup_error;
 mod stop;
+mod testbed_disclosure;
 mod thread;
 mod verify;
 mod wait;

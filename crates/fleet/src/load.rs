@@ -13,9 +13,9 @@ use testbed::pin_current_thread;
 use tokio::sync::oneshot;
 use units::{Clock, Nanos, RealClock};
 
-use crate::counts::Counts;
 use crate::error::LoadError;
 use crate::family::ResolvedTarget;
+use crate::family_counts::FamilyCounts;
 use crate::thread::{Message, Outbox, SpareRecords, ThreadFailure, ThreadStart, ThreadWork};
 
 /// Time between the decision to start and the start: for users to be made ready.
@@ -65,7 +65,7 @@ pub(crate) trait LoadSide {
     ///
     /// # Errors
     /// If a part of the load side fails; the others are stopped.
-    fn collect(&mut self, stop: &impl StopRequest) -> Result<Counts, LoadError>;
+    fn collect(&mut self, stop: &impl StopRequest) -> Result<FamilyCounts, LoadError>;
 }
 
 /// The load side in this process.
@@ -74,7 +74,7 @@ pub(crate) struct LoadThreads {
     /// The clock of the run.
     clock: RealClock,
     /// The threads of the load point that was prepared; none between load points.
-    threads: Vec<JoinHandle<Result<Counts, LoadError>>>,
+    threads: Vec<JoinHandle<Result<FamilyCounts, LoadError>>>,
     /// The channels by which each of them learns of the start.
     starts: Vec<oneshot::Sender<Nanos>>,
     /// The ways by which their records come back to them.
@@ -128,11 +128,11 @@ impl LoadThreads {
     }
 
     /// Waits for the end of all threads.
-    fn join(&mut self) -> Result<Counts, LoadError> {
+    fn join(&mut self) -> Result<FamilyCounts, LoadError> {
         let threads = take(&mut self.threads).into_iter();
         let results: Vec<_> =
             threads.map(|thread| thread.join().unwrap_or(Err(LoadError::Panicked))).collect();
-        let mut counts = Counts::default();
+        let mut counts = FamilyCounts::default();
         for result in results {
             counts.add(&result?);
         }
@@ -198,7 +198,7 @@ impl LoadSide for LoadThreads {
         take(&mut self.spares)
     }
 
-    fn collect(&mut self, stop: &impl StopRequest) -> Result<Counts, LoadError> {
+    fn collect(&mut self, stop: &impl StopRequest) -> Result<FamilyCounts, LoadError> {
         while !self.threads.iter().all(JoinHandle::is_finished) {
             if stop.is_requested() {
                 self.stop.store(true, Ordering::Relaxed);
@@ -233,7 +233,7 @@ struct LoadThread {
 }
 
 impl LoadThread {
-    fn run(self) -> Result<Counts, LoadError> {
+    fn run(self) -> Result<FamilyCounts, LoadError> {
         let (thread, stop) = (self.assignment.share, Arc::clone(&self.stop));
         let _guard = StopOnPanic(Arc::clone(&stop));
         let result = self.run_here();
@@ -247,7 +247,7 @@ impl LoadThread {
         })
     }
 
-    fn run_here(self) -> Result<Counts, ThreadFailure> {
+    fn run_here(self) -> Result<FamilyCounts, ThreadFailure> {
         let LoadThread { plan, point, assignment, target, clock, start, stop, outbox } = self;
         if let Some(cpu) = plan.load_cpus().get(assignment.share as usize) {
             pin_current_thread(&[*cpu])?;

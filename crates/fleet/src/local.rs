@@ -6,28 +6,30 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 
 use engine::OpenedSessions;
 
-use model::{CheckMoment, ConsistencyCheck, LimitInForce, LoadPoint, Machine, Plan, Secrets, ServerLimit};
+use model::{
+    CheckMoment, ConsistencyCheck, LimitInForce, LoadPoint, MonitoredSource, Plan, Secrets, ServerLimit,
+};
 use observe::disk_of;
 use testbed::{
-    Acceleration, DiskLimits, ResourceLimits, RunningSut, Server, SutRequest, WebParts, clean_stale,
+    Acceleration, DiskLimits, ResourceLimits, RunningSut, SutRequest, SutServer, WebParts, clean_stale,
 };
 use units::{Clock, Nanos, RealClock};
 
 use crate::addresses;
 use crate::checked::{GoldenCheck, recorded};
-use crate::collect::{BegunPoint, WatchedServer, collect_load_point};
-use crate::counts::Counts;
-use crate::disclosed::{Disclosed, disclosed};
+use crate::collect::{StartedLoadPoint, WatchedServer, collect_load_point};
 use crate::disk_use::DiskUse;
 use crate::error::FleetError;
 use crate::event::{Event, Observer};
 use crate::family::{EmbeddedTarget, ResolvedTarget, ServerStart, profile};
+use crate::family_counts::FamilyCounts;
 use crate::laboratory::{Collector, Laboratory};
 use crate::load::LoadSide;
 use crate::memory_limit::memory_limit;
 use crate::order::StepOrder;
 use crate::request::{RunRequest, ServerChoice};
 use crate::stop::{StopSwitch, go_on_unless};
+use crate::testbed_disclosure::{TestbedDisclosure, disclosed};
 use crate::thread::Message;
 use crate::wait::wait_until;
 use crate::watch::Watchers;
@@ -157,7 +159,7 @@ impl<S: LoadSide<Target = ResolvedTarget>> Laboratory for LocalLab<S> {
     fn check_golden(&mut self, observer: &mut dyn Observer, stop: &AtomicBool) -> Result<(), FleetError> {
         if self.has_golden && self.golden_check.is_none() {
             observer.event(Event::Preparing("checking the golden copy of the data"));
-            let (moment, counts) = (CheckMoment::Before, Counts::default());
+            let (moment, counts) = (CheckMoment::Before, FamilyCounts::default());
             let rows = self.target.check(&self.plan, self.clock, moment, &counts, stop)?;
             self.golden_check = Some(GoldenCheck::new(rows));
         }
@@ -183,7 +185,7 @@ impl<S: LoadSide<Target = ResolvedTarget>> Laboratory for LocalLab<S> {
         &mut self,
         point: LoadPoint,
         moment: CheckMoment,
-        counts: &Counts,
+        counts: &FamilyCounts,
         stop: &AtomicBool,
     ) -> Result<Vec<ConsistencyCheck>, FleetError> {
         match (moment, &self.golden_check) {
@@ -203,7 +205,7 @@ impl<S: LoadSide<Target = ResolvedTarget>> Laboratory for LocalLab<S> {
         &mut self,
         request: &RunRequest<'_>,
         observer: &mut dyn Observer,
-    ) -> Result<Vec<Machine>, FleetError> {
+    ) -> Result<Vec<MonitoredSource>, FleetError> {
         self.watchers = Watchers::begin(&request.monitoring, self.sut.as_ref(), &self.target)?;
         if let Some(unseen) = &self.watchers.unseen {
             let text = format!("the server’s processes are not watched: {unseen}");
@@ -213,7 +215,7 @@ impl<S: LoadSide<Target = ResolvedTarget>> Laboratory for LocalLab<S> {
         Ok(self.watchers.all.iter().map(|watcher| watcher.machine.clone()).collect())
     }
 
-    fn disclose(&self, request: &RunRequest<'_>) -> Disclosed {
+    fn disclose(&self, request: &RunRequest<'_>) -> TestbedDisclosure {
         disclosed(request, self.sut.as_ref(), &self.plan, &self.target, &self.watchers)
     }
 
@@ -249,11 +251,17 @@ impl<S: LoadSide<Target = ResolvedTarget>> Laboratory for LocalLab<S> {
         &mut self,
         collector: &mut (dyn Collector + Send),
         stop: &StopSwitch<'_>,
-    ) -> Result<Counts, FleetError> {
+    ) -> Result<FamilyCounts, FleetError> {
         let prepared = self.prepared.take().expect("a load point is prepared before it begins");
         let PreparedPoint { index, sender, messages } = prepared;
-        let begun =
-            BegunPoint { plan: &self.plan, index, clock: self.clock, origin: self.origin, messages, sender };
+        let begun = StartedLoadPoint {
+            plan: &self.plan,
+            index,
+            clock: self.clock,
+            origin: self.origin,
+            messages,
+            sender,
+        };
         let Watchers { all, meter, .. } = &mut self.watchers;
         let server = WatchedServer { sut: self.sut.as_mut(), meter: meter.as_mut() };
         let counts = collect_load_point(begun, &mut self.load, all, server, collector, stop)?;
@@ -277,7 +285,7 @@ fn check_disk(request: &RunRequest<'_>) -> Result<(), FleetError> {
 
 fn start_server(
     request: &RunRequest<'_>,
-    server: &Server,
+    server: &SutServer,
     acceleration: Option<&Acceleration>,
     observer: &mut dyn Observer,
     stop: &AtomicBool,
@@ -324,7 +332,7 @@ fn start_server(
 fn has_golden(request: &RunRequest<'_>, sut: Option<&RunningSut>) -> bool {
     match &request.server {
         ServerChoice::Embedded(_) => true,
-        ServerChoice::Start(Server::BuiltIn { family, .. }, _) => profile(*family).built_in_restores,
+        ServerChoice::Start(SutServer::BuiltIn { family, .. }, _) => profile(*family).built_in_restores,
         ServerChoice::Start(..) => sut.and_then(RunningSut::has_kept_data).is_some(),
         // Its data are restored by others, or loaded anew.
         ServerChoice::External(_) => false,

@@ -7,22 +7,22 @@ use analysis::audit::StatedRow;
 use analysis::{Analyzer, LoadPointResult, LoadPointStatus};
 use engine::OpenedSessions;
 use model::{
-    CheckMoment, ConsistencyCheck, Ending, Example, IntervalRecord, LimitInForce, LoadPoint, Machine,
-    NamedCount, Plan, Reading, ResourceRecord, Series,
+    CheckMoment, ConsistencyCheck, Example, IntervalRecord, LimitInForce, LoadPoint, MonitoredSource,
+    NamedCount, Plan, Reading, ResourceRecord, RunEnding, Series,
 };
 use runfile::{RunFileError, Writer};
 use units::{Nanos, wall};
 
-use crate::counts::Counts;
 use crate::error::FleetError;
 use crate::event::{Event, Observer};
+use crate::family_counts::FamilyCounts;
 use crate::laboratory::Collector;
 use crate::reading::MonitorReading;
 use crate::seconds::MissingRecord;
 use crate::stop::StopSwitch;
 
 /// The record of a run: its run file and its analysis.
-pub(crate) struct Record {
+pub(crate) struct RunRecord {
     writer: Writer,
     analyzer: Analyzer,
     n_machines: u32,
@@ -32,9 +32,15 @@ pub(crate) struct Record {
     pub(crate) error: Option<FleetError>,
 }
 
-impl Record {
-    pub(crate) fn new(writer: Writer, plan: &Plan) -> Record {
-        Record { writer, analyzer: Analyzer::new(plan), n_machines: 0, series: BTreeMap::new(), error: None }
+impl RunRecord {
+    pub(crate) fn new(writer: Writer, plan: &Plan) -> RunRecord {
+        RunRecord {
+            writer,
+            analyzer: Analyzer::new(plan),
+            n_machines: 0,
+            series: BTreeMap::new(),
+            error: None,
+        }
     }
 
     pub(crate) fn begin(&mut self, point: LoadPoint) -> Result<(), RunFileError> {
@@ -78,7 +84,7 @@ impl Record {
     }
 
     /// Stores what the family counted at a load point, ramps and all.
-    pub(crate) fn counts(&mut self, point: LoadPoint, counts: &Counts) -> Result<(), RunFileError> {
+    pub(crate) fn counts(&mut self, point: LoadPoint, counts: &FamilyCounts) -> Result<(), RunFileError> {
         for (name, n) in counts.iter() {
             let count = NamedCount { load_point: point.index, name: name.to_owned(), n };
             self.writer.count(&count)?;
@@ -117,7 +123,7 @@ impl Record {
     }
 
     /// Writes down a machine that is watched, under the next number.
-    pub(crate) fn machine(&mut self, machine: &Machine) -> Result<(), RunFileError> {
+    pub(crate) fn machine(&mut self, machine: &MonitoredSource) -> Result<(), RunFileError> {
         self.writer.machine(self.n_machines, machine)?;
         self.analyzer.machine(machine.clone());
         self.n_machines += 1;
@@ -162,7 +168,7 @@ impl Record {
     }
 
     /// Stores the results and closes the file.
-    pub(crate) fn finish(mut self, ending: &Ending) -> Result<(), RunFileError> {
+    pub(crate) fn finish(mut self, ending: &RunEnding) -> Result<(), RunFileError> {
         let analysis = self.analyzer.finish(ending.clone());
         for point in &analysis.load_points {
             let row = StatedRow::of(point);
@@ -173,23 +179,23 @@ impl Record {
 }
 
 /// Records what comes of a load point, and tells the observer.
-pub(crate) struct Watched<'a, O> {
+pub(crate) struct PointRecorder<'a, O> {
     load_point: u32,
     /// Machines that could not be read; told once.
     silent: Vec<u32>,
-    record: &'a mut Record,
+    record: &'a mut RunRecord,
     observer: &'a mut O,
     stop: &'a StopSwitch<'a>,
 }
 
-impl<'a, O: Observer> Watched<'a, O> {
+impl<'a, O: Observer> PointRecorder<'a, O> {
     pub(crate) fn new(
         load_point: u32,
-        record: &'a mut Record,
+        record: &'a mut RunRecord,
         observer: &'a mut O,
         stop: &'a StopSwitch<'a>,
-    ) -> Watched<'a, O> {
-        Watched { load_point, silent: Vec::new(), record, observer, stop }
+    ) -> PointRecorder<'a, O> {
+        PointRecorder { load_point, silent: Vec::new(), record, observer, stop }
     }
 
     fn fail(&mut self, error: FleetError) {
@@ -198,7 +204,7 @@ impl<'a, O: Observer> Watched<'a, O> {
     }
 }
 
-impl<O: Observer + Send> Collector for Watched<'_, O> {
+impl<O: Observer + Send> Collector for PointRecorder<'_, O> {
     fn interval(&mut self, record: &IntervalRecord) {
         self.observer.event(Event::Interval(record));
         if self.record.error.is_some() {

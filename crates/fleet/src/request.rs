@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use model::{Notes, Plan, Secrets};
 use observe::{MonitorSource, ProcessSelector};
-use testbed::{Acceleration, Server};
+use testbed::{Acceleration, SutServer};
 
 use crate::family::ExternalServer;
 
@@ -57,7 +57,7 @@ pub enum Monitoring {
 /// The system under test.
 pub enum ServerChoice {
     /// One that this run starts and stops, and what stands in front of it.
-    Start(Server, Option<Acceleration>),
+    Start(SutServer, Option<Acceleration>),
     /// One that is there already.
     External(ExternalServer),
     /// None, but a database within this process, with the directory of its data.
@@ -68,6 +68,6 @@ impl ServerChoice {
     /// Returns whether the server holds itself to its CPU quota. The built-in one does; of what stands in front of it, it
     /// knows nothing.
     pub(crate) fn limits_itself(&self) -> bool {
-        matches!(self, ServerChoice::Start(Server::BuiltIn { .. }, None))
+        matches!(self, ServerChoice::Start(SutServer::BuiltIn { .. }, None))
     }
 }

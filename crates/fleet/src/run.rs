@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use model::Ending;
+use model::RunEnding;
 
 use crate::disk_use::DiskUse;
 use crate::error::FleetError;
@@ -11,7 +11,7 @@ use crate::laboratory::Laboratory;
 use crate::load::LoadThreads;
 use crate::local::LocalLab;
 use crate::request::RunRequest;
-use crate::session::{Session, interrupted};
+use crate::session::{RunSession, interrupted};
 use crate::verify::VerifyError;
 
 /// Runs one plan, or several that take turns: every load point is run with each of them before the next one, beginning
@@ -26,7 +26,7 @@ pub fn run<O: Observer + Send>(
     requests: &[RunRequest<'_>],
     observer: &mut O,
     stop: &AtomicBool,
-) -> Vec<Result<Ending, FleetError>> {
+) -> Vec<Result<RunEnding, FleetError>> {
     run_in(requests, observer, stop, |request, observer, stop| {
         LocalLab::start(request, observer, stop, LoadThreads::new)
     })
@@ -38,35 +38,35 @@ pub(crate) fn run_in<L: Laboratory, O: Observer + Send>(
     observer: &mut O,
     stop: &AtomicBool,
     mut start: impl FnMut(&RunRequest<'_>, &mut O, &AtomicBool) -> Result<L, FleetError>,
-) -> Vec<Result<Ending, FleetError>> {
+) -> Vec<Result<RunEnding, FleetError>> {
     let takes_turns = 1 < requests.len();
-    let mut turns: Vec<Turn<L>> = Vec::new();
+    let mut turns: Vec<InterleavedRun<L>> = Vec::new();
     for (index, request) in requests.iter().enumerate() {
         if stop.load(Ordering::Relaxed) {
             // Those that were brought up end with nothing measured; the others need not begin.
-            turns.push(Turn::Ended(Err(VerifyError::Interrupted.into())));
+            turns.push(InterleavedRun::Ended(Err(VerifyError::Interrupted.into())));
             continue;
         }
         observer.event(Event::Turn(index));
         let session = start(request, observer, stop).and_then(|lab| {
             require_room(&lab, &turns)?;
-            Session::open(lab, request, observer, stop)
+            RunSession::open(lab, request, observer, stop)
         });
         turns.push(match session {
             Ok(mut session) => {
                 if takes_turns {
                     session.rest();
                 }
-                Turn::Running(Box::new(session))
+                InterleavedRun::Running(Box::new(session))
             }
-            Err(error) => Turn::Ended(Err(error)),
+            Err(error) => InterleavedRun::Ended(Err(error)),
         });
     }
     for round in 0.. {
         let mut has_run = false;
         for step in 0..turns.len() {
             let index = (round + step) % turns.len();
-            let Turn::Running(session) = &mut turns[index] else { continue };
+            let InterleavedRun::Running(session) = &mut turns[index] else { continue };
             let Some(point) = session.next_point() else { continue };
             has_run = true;
             observer.event(Event::Turn(index));
@@ -74,50 +74,54 @@ pub(crate) fn run_in<L: Laboratory, O: Observer + Send>(
             if takes_turns {
                 session.rest();
             }
-            let turn = std::mem::replace(&mut turns[index], Turn::Ended(Ok(interrupted())));
+            let turn = std::mem::replace(&mut turns[index], InterleavedRun::Ended(Ok(interrupted())));
             turns[index] = turn.after(result);
         }
         if !has_run {
             break;
         }
     }
-    turns.into_iter().map(Turn::end).collect()
+    turns.into_iter().map(InterleavedRun::end).collect()
 }
 
 /// Checks that the disk has room for the files of a run beside those of the runs before it.
-fn require_room<L: Laboratory>(lab: &L, before: &[Turn<L>]) -> Result<(), FleetError> {
-    let others = before.iter().filter_map(Turn::disk_use);
+fn require_room<L: Laboratory>(lab: &L, before: &[InterleavedRun<L>]) -> Result<(), FleetError> {
+    let others = before.iter().filter_map(InterleavedRun::disk_use);
     lab.disk_use().map_or(Ok(()), |files| files.require_room(others))
 }
 
 /// One of several runs that take turns.
-enum Turn<L> {
-    Running(Box<Session<L>>),
-    Ended(Result<Ending, FleetError>),
+enum InterleavedRun<L> {
+    Running(Box<RunSession<L>>),
+    Ended(Result<RunEnding, FleetError>),
 }
 
-impl<L: Laboratory> Turn<L> {
+impl<L: Laboratory> InterleavedRun<L> {
     /// Returns the files of a run that goes on.
     fn disk_use(&self) -> Option<&DiskUse> {
         match self {
-            Turn::Running(session) => session.disk_use(),
-            Turn::Ended(_) => None,
+            InterleavedRun::Running(session) => session.disk_use(),
+            InterleavedRun::Ended(_) => None,
         }
     }
 
     /// Goes on after a load point with this result.
-    fn after(self, result: Result<bool, FleetError>) -> Turn<L> {
+    fn after(self, result: Result<bool, FleetError>) -> InterleavedRun<L> {
         match (self, result) {
-            (Turn::Running(session), Ok(false)) => Turn::Ended(session.close(Ok(interrupted()))),
-            (Turn::Running(session), Err(error)) => Turn::Ended(session.close(Err(error))),
+            (InterleavedRun::Running(session), Ok(false)) => {
+                InterleavedRun::Ended(session.close(Ok(interrupted())))
+            }
+            (InterleavedRun::Running(session), Err(error)) => {
+                InterleavedRun::Ended(session.close(Err(error)))
+            }
             (turn, _) => turn,
         }
     }
 
-    fn end(self) -> Result<Ending, FleetError> {
+    fn end(self) -> Result<RunEnding, FleetError> {
         match self {
-            Turn::Running(session) => session.close(Ok(Ending::Complete)),
-            Turn::Ended(result) => result,
+            InterleavedRun::Running(session) => session.close(Ok(RunEnding::Complete)),
+            InterleavedRun::Ended(result) => result,
         }
     }
 }

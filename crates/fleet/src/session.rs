@@ -5,36 +5,36 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use analysis::LoadPointResult;
 use analysis::find_max::{self, FindMax};
 use analysis::refinement::{self, AddedLoad};
-use model::{CheckMoment, Ending, LoadPoint, Plan, Workload};
+use model::{CheckMoment, LoadPoint, Plan, RunEnding, Workload};
 use runfile::Header;
 use units::wall;
 
 use crate::checked::recorded;
-use crate::counts::Counts;
 use crate::disk_use::DiskUse;
 use crate::error::{FleetError, INTERRUPTED};
 use crate::event::{Event, Observer};
 use crate::family::profile;
+use crate::family_counts::FamilyCounts;
 use crate::laboratory::Laboratory;
 use crate::order::{PointStep, SetupStep};
-use crate::record::{Record, Watched};
+use crate::record::{PointRecorder, RunRecord};
 use crate::request::RunRequest;
 use crate::stop::{StopSwitch, go_on_unless};
 
 /// A run that has begun: its server was started and checked, its run file is open.
-pub(crate) struct Session<L> {
+pub(crate) struct RunSession<L> {
     lab: L,
     /// The search that says which load point comes next, where the plan has one.
     search: Option<FindMax>,
     /// The results so far, where the plan may be refined by them.
     results: Vec<LoadPointResult>,
     n_begun: u32,
-    record: Record,
+    record: RunRecord,
     /// Whether the system under test is in its first state.
     is_fresh: bool,
 }
 
-impl<L: Laboratory> Session<L> {
+impl<L: Laboratory> RunSession<L> {
     /// Does what the order of the family wants once, and creates the run file.
     ///
     /// # Errors
@@ -44,7 +44,7 @@ impl<L: Laboratory> Session<L> {
         request: &RunRequest<'_>,
         observer: &mut impl Observer,
         stop: &AtomicBool,
-    ) -> Result<Session<L>, FleetError> {
+    ) -> Result<RunSession<L>, FleetError> {
         for step in lab.order().once {
             set_up(&mut lab, *step, true, observer, stop)?;
             go_on_unless(stop)?;
@@ -62,11 +62,11 @@ impl<L: Laboratory> Session<L> {
             testbed: disclosed.testbed,
         };
         let search = find_max::begin(lab.plan()).transpose()?;
-        let mut record = Record::new(lab.create(request.run_file, &header)?, lab.plan());
+        let mut record = RunRecord::new(lab.create(request.run_file, &header)?, lab.plan());
         lab.limits_in_force().iter().try_for_each(|limit| record.limit_in_force(limit))?;
         machines.iter().try_for_each(|machine| record.machine(machine))?;
         lab.remarks().iter().try_for_each(|remark| record.event(remark))?;
-        Ok(Session { lab, search, results: Vec::new(), n_begun: 0, record, is_fresh: true })
+        Ok(RunSession { lab, search, results: Vec::new(), n_begun: 0, record, is_fresh: true })
     }
 
     /// Returns the files that users have on the disk of its server.
@@ -122,9 +122,9 @@ impl<L: Laboratory> Session<L> {
         if let Some(status) = self.record.status(point.index) {
             observer.event(Event::Status(&status));
         }
-        order.begun.iter().try_for_each(|step| self.step(*step, point, &Counts::default(), stop))?;
+        order.begun.iter().try_for_each(|step| self.step(*step, point, &FamilyCounts::default(), stop))?;
         let switch = StopSwitch::new(stop);
-        let mut watched = Watched::new(point.index, &mut self.record, observer, &switch);
+        let mut watched = PointRecorder::new(point.index, &mut self.record, observer, &switch);
         self.lab.go();
         let counts = self.lab.collect(&mut watched, &switch)?;
         self.record.counts(point, &counts)?;
@@ -162,7 +162,7 @@ impl<L: Laboratory> Session<L> {
         &mut self,
         step: PointStep,
         point: LoadPoint,
-        counts: &Counts,
+        counts: &FamilyCounts,
         stop: &AtomicBool,
     ) -> Result<(), FleetError> {
         match step {
@@ -189,14 +189,14 @@ impl<L: Laboratory> Session<L> {
     ///
     /// # Errors
     /// The error that ended the run: it says more than that its file could then not be closed either.
-    pub(crate) fn close(self, result: Result<Ending, FleetError>) -> Result<Ending, FleetError> {
+    pub(crate) fn close(self, result: Result<RunEnding, FleetError>) -> Result<RunEnding, FleetError> {
         let finished = match &result {
             Ok(ending) => self.record.finish(ending),
             Err(_) if self.n_begun == 0 => {
                 self.record.discard();
                 Ok(())
             }
-            Err(error) => self.record.finish(&Ending::Stopped(error.to_string())),
+            Err(error) => self.record.finish(&RunEnding::Stopped(error.to_string())),
         };
         self.lab.stop();
         let ending = result?;
@@ -238,6 +238,6 @@ fn probe_text(workload: &Workload) -> String {
 }
 
 /// Returns how a run ends that its user interrupted.
-pub(crate) fn interrupted() -> Ending {
-    Ending::Stopped(INTERRUPTED.into())
+pub(crate) fn interrupted() -> RunEnding {
+    RunEnding::Stopped(INTERRUPTED.into())
 }

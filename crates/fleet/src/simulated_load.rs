@@ -8,11 +8,11 @@ use std::time::Duration;
 use engine::{OpenedSessions, StopRequest};
 use model::{IntervalRecord, LoadPoint, Plan, RecordSource};
 use runfile::wire;
-use testkit::{Law, SimServer, Simulation};
+use testkit::{ServiceTimeDistribution, SimServer, Simulation};
 use units::Nanos;
 
-use crate::counts::Counts;
 use crate::error::LoadError;
+use crate::family_counts::FamilyCounts;
 use crate::load::LoadSide;
 use crate::thread::{Message, SpareRecords};
 
@@ -46,7 +46,7 @@ impl SimulatedLoad {
     /// Returns the records of a load point, with the fault if it has one.
     fn records(&self, point: LoadPoint) -> Vec<IntervalRecord> {
         let plan = Plan { load_points: vec![point], ..self.plan.clone() };
-        let server = SimServer::new(Law::Fixed(Nanos::from_millis(10)), Some(4));
+        let server = SimServer::new(ServiceTimeDistribution::Fixed(Nanos::from_millis(10)), Some(4));
         let mut records = Simulation::new(plan, server).record().intervals;
         if let Some((load_point, fault)) = self.fault
             && load_point == point.index
@@ -88,7 +88,7 @@ impl LoadSide for SimulatedLoad {
     }
 
     /// Sends second after second, each when the one before it was read: a stop is obeyed before the next one.
-    fn collect(&mut self, stop: &impl StopRequest) -> Result<Counts, LoadError> {
+    fn collect(&mut self, stop: &impl StopRequest) -> Result<FamilyCounts, LoadError> {
         let PreparedLoad { point, records, returned } = self.prepared.take().expect("prepared");
         for second in self.records(point).chunk_by(|one, other| one.index == other.index) {
             if stop.is_requested() {
@@ -103,7 +103,7 @@ impl LoadSide for SimulatedLoad {
                 returned.iter().for_each(|returned| wait_until_read(returned, stop));
             }
         }
-        Ok(Counts::default())
+        Ok(FamilyCounts::default())
     }
 }
 

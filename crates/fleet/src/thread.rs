@@ -7,7 +7,7 @@ use std::sync::{Arc, OnceLock};
 
 use engine::{
     BlockingDriver, BlockingRuntime, Driver, HealthProbe, LoadThreadUse, OpenedSessions, PointSetup,
-    PointStart, Sink, ThreadMeters, run_blocking_point, run_point_on_this_thread,
+    PointStart, RecordSink, ThreadMeters, run_blocking_point, run_point_on_this_thread,
 };
 use model::{Example, IntervalRecord, Mix, Plan};
 use observe::SchedStat;
@@ -148,7 +148,7 @@ impl Outbox {
     }
 }
 
-impl Sink for Outbox {
+impl RecordSink for Outbox {
     fn interval(&mut self, record: IntervalRecord) {
         // The controller listens until every thread has hung up.
         let _ = self.messages.send(Message::Interval(Box::new(record)));

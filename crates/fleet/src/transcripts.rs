@@ -4,13 +4,15 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use drivers::Trust;
-use model::{AgentPlan, CheckMoment, Ending, IntervalRecord, Load, Notes, Plan, Refinement, Search, Secrets};
+use model::{
+    AgentPlan, CheckMoment, IntervalRecord, Load, Notes, Plan, Refinement, RunEnding, Search, Secrets,
+};
 use runfile::{Record, Run};
 use testkit::{closed_plan, phases};
 
 use crate::disk_use::DiskUse;
 use crate::error::FleetError;
-use crate::fake::{FakeLab, Transcript, Trouble};
+use crate::fake::{FakeLab, InjectedFault, Transcript};
 use crate::family::ExternalServer;
 use crate::order::StepOrder;
 use crate::request::{Monitoring, RunRequest, ServerChoice};
@@ -27,13 +29,13 @@ fn plan(users: &[u32]) -> Plan {
 /// Runs plans in turns, with something that goes wrong in the first, and checks what happened in which order: what the
 /// laboratories were asked for, what the observer was told, how the runs ended and what their files hold.
 #[track_caller]
-fn check(plans: &[Plan], trouble: Option<Trouble>, expected: &str) {
+fn check(plans: &[Plan], trouble: Option<InjectedFault>, expected: &str) {
     check_in(&StepOrder::STATELESS, plans, trouble, expected);
 }
 
 /// Does the same in the order that a family states.
 #[track_caller]
-fn check_in(order: &'static StepOrder, plans: &[Plan], trouble: Option<Trouble>, expected: &str) {
+fn check_in(order: &'static StepOrder, plans: &[Plan], trouble: Option<InjectedFault>, expected: &str) {
     let folder = tempfile::tempdir().unwrap();
     let files: Vec<_> = (0..plans.len()).map(|index| folder.path().join(format!("{index}.plim"))).collect();
     let requests: Vec<_> = plans.iter().zip(&files).map(|(plan, file)| request(plan, file)).collect();
@@ -58,7 +60,7 @@ fn check_in(order: &'static StepOrder, plans: &[Plan], trouble: Option<Trouble>,
     let expected: Vec<&str> =
         expected.trim().lines().map(|line| line.strip_prefix(INDENT).unwrap_or(line)).collect();
     assert_eq!(found.lines().collect::<Vec<_>>(), expected, "found:\n{found}\n");
-    assert_eq!(stop.load(Ordering::Relaxed), matches!(trouble, Some(Trouble::Interrupt(..))));
+    assert_eq!(stop.load(Ordering::Relaxed), matches!(trouble, Some(InjectedFault::Interrupt(..))));
 }
 
 fn request<'a>(plan: &Plan, run_file: &'a Path) -> RunRequest<'a> {
@@ -206,7 +208,7 @@ fn runs_take_turns_and_another_one_begins_each_round() {
 fn servers_that_must_be_alone_rest_while_others_have_their_turns() {
     check(
         &[plan(&[1, 2]), plan(&[1])],
-        Some(Trouble::Alone),
+        Some(InjectedFault::Alone),
         r#"
         turn of run 0
           start
@@ -378,7 +380,7 @@ fn a_search_goes_on_from_what_was_found() {
 fn a_server_that_serves_something_else_is_not_loaded_and_the_others_are() {
     check(
         &[plan(&[1]), plan(&[1])],
-        Some(Trouble::WrongObjects),
+        Some(InjectedFault::WrongObjects),
         r#"
         turn of run 0
           start
@@ -409,7 +411,7 @@ fn a_server_that_serves_something_else_is_not_loaded_and_the_others_are() {
 fn a_server_that_dies_ends_its_own_run_only() {
     check(
         &[plan(&[1, 2]), plan(&[1, 2])],
-        Some(Trouble::Dies(0, 1)),
+        Some(InjectedFault::Dies(0, 1)),
         r#"
         turn of run 0
           start
@@ -456,7 +458,7 @@ fn a_server_that_dies_ends_its_own_run_only() {
 fn a_server_that_does_not_come_up_again_ends_its_run_with_what_was_recorded() {
     check(
         &[plan(&[1, 2])],
-        Some(Trouble::ResetFails(1)),
+        Some(InjectedFault::ResetFails(1)),
         r#"
         turn of run 0
           start
@@ -486,7 +488,7 @@ fn a_contradictory_record_ends_its_run_with_an_error_that_names_the_load_thread(
     let two_threads = Plan { agents: vec![AgentPlan::only(2)], ..closed_plan(7, &[2], phases(0, 4)) };
     check(
         &[two_threads, plan(&[1])],
-        Some(Trouble::WrongRecords(0, |records| {
+        Some(InjectedFault::WrongRecords(0, |records| {
             let of_last = |record: &&mut IntervalRecord| (record.index, record.thread) == (2, Some(1));
             records.iter_mut().find(of_last).unwrap().flow.ok += 1;
         })),
@@ -530,7 +532,7 @@ fn a_load_thread_that_falls_silent_is_named_with_the_second() {
     let two_threads = Plan { agents: vec![AgentPlan::only(2)], ..closed_plan(7, &[2], phases(0, 8)) };
     check(
         &[two_threads],
-        Some(Trouble::WrongRecords(0, |records| {
+        Some(InjectedFault::WrongRecords(0, |records| {
             records.retain(|record| record.thread == Some(0) || record.index == 0);
         })),
         r#"
@@ -559,7 +561,7 @@ fn a_full_disk_ends_the_run_and_keeps_what_was_written() {
     let long = closed_plan(7, &[1, 2, 4], phases(0, 8));
     check(
         &[long, plan(&[1])],
-        Some(Trouble::DiskFull(1 << 10)),
+        Some(InjectedFault::DiskFull(1 << 10)),
         r#"
         turn of run 0
           start
@@ -599,7 +601,7 @@ fn a_full_disk_ends_the_run_and_keeps_what_was_written() {
 fn a_disk_that_is_full_at_the_end_leaves_all_records() {
     check(
         &[plan(&[1, 2, 4])],
-        Some(Trouble::DiskFull(2 << 10)),
+        Some(InjectedFault::DiskFull(2 << 10)),
         r#"
         turn of run 0
           start
@@ -640,7 +642,7 @@ fn a_disk_that_is_full_at_the_end_leaves_all_records() {
 fn an_interrupt_ends_all_runs_and_keeps_what_was_recorded() {
     check(
         &[plan(&[1, 2]), plan(&[1, 2])],
-        Some(Trouble::Interrupt(1, 1)),
+        Some(InjectedFault::Interrupt(1, 1)),
         r#"
         turn of run 0
           start
@@ -741,7 +743,7 @@ fn systems_with_data_that_must_be_alone_are_prepared_after_their_rest() {
     check_in(
         &StepOrder::STATEFUL,
         &[plan(&[1]), plan(&[1])],
-        Some(Trouble::Alone),
+        Some(InjectedFault::Alone),
         r#"
         turn of run 0
           start
@@ -791,7 +793,7 @@ fn a_system_with_data_that_answers_wrongly_leaves_no_run_file() {
     check_in(
         &StepOrder::STATEFUL,
         &[plan(&[1, 2])],
-        Some(Trouble::WrongObjects),
+        Some(InjectedFault::WrongObjects),
         r#"
         turn of run 0
           start
@@ -812,7 +814,7 @@ fn an_interrupted_load_point_is_not_checked_afterwards() {
     check_in(
         &StepOrder::STATEFUL,
         &[plan(&[1, 2])],
-        Some(Trouble::Interrupt(0, 1)),
+        Some(InjectedFault::Interrupt(0, 1)),
         r#"
         turn of run 0
           start
@@ -841,7 +843,7 @@ fn a_condition_that_does_not_hold_is_recorded_and_the_run_goes_on() {
     check_in(
         &StepOrder::STATEFUL,
         &[plan(&[1, 2])],
-        Some(Trouble::Inconsistent(0, CheckMoment::After)),
+        Some(InjectedFault::Inconsistent(0, CheckMoment::After)),
         r#"
         turn of run 0
           start
@@ -897,7 +899,7 @@ fn a_run_without_room_for_its_files_beside_those_of_others_is_refused() {
     });
     let expected = free / 10 * 6;
     assert!(
-        matches!(&endings[..], [Ok(Ending::Complete), Err(FleetError::NoRoom { others, .. }), Ok(Ending::Complete)]
+        matches!(&endings[..], [Ok(RunEnding::Complete), Err(FleetError::NoRoom { others, .. }), Ok(RunEnding::Complete)]
             if *others == expected),
         "{endings:?}"
     );

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::atomic::AtomicBool;
 
 use languages::{FOREIGN_CHARS_MAX, foreign_text, is_terminal_control, without_credentials};
-use model::{Machine, MachineRole};
+use model::{MachineRole, MonitoredSource};
 use observe::{
     LocalMachine, MonitorError, NetworkMachine, ProcessMeter, RemoteGroupSize, ResourceMonitor,
     ServiceStatus, THIS_MACHINE, WatchError, WatchedGroups, WatchedTargets, is_here,
@@ -24,13 +24,13 @@ const EVERY: Nanos = Nanos::from_secs(1);
 /// A machine, or a service, that is read while load points run.
 pub(crate) struct Watcher {
     /// Its name and role.
-    pub(crate) machine: Machine,
+    pub(crate) machine: MonitoredSource,
     watch: Box<dyn ResourceMonitor>,
 }
 
 impl Watcher {
     fn new(name: &str, role: MachineRole, watch: Box<dyn ResourceMonitor>) -> Watcher {
-        Watcher { machine: Machine { name: without_credentials(name), role }, watch }
+        Watcher { machine: MonitoredSource { name: without_credentials(name), role }, watch }
     }
 
     /// Returns the groups of processes that were found on another machine.

@@ -4,12 +4,12 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use drivers::Trust;
-use drivers::web::{Access, Target};
+use drivers::web::{Target, TargetAccess};
 use fleet::{
     Event, ExternalServer, FleetError, INTERRUPTED, Monitoring, Observer, RunRequest, ServerChoice,
     VerifyError, run,
 };
-use model::{AgentPlan, Ending, FileSet, IntervalRecord, Notes, Phase, Plan, Secrets};
+use model::{AgentPlan, FileSet, IntervalRecord, Notes, Phase, Plan, RunEnding, Secrets};
 use runfile::{ReadExtent, Record, Run};
 use servers::web::{WebOptions, WebServer};
 use testkit::{closed_plan, phases};
@@ -64,7 +64,7 @@ fn serve(files: FileSet) -> (WebServer, Target) {
             host: address.ip().to_string(),
             port: address.port(),
             secure: false,
-            access: Access::default(),
+            access: TargetAccess::default(),
         },
     )
 }
@@ -113,7 +113,7 @@ fn everything_the_threads_did_is_reported_and_stored() {
     let (server, target) = serve(plan.file_set());
     let mut log = EventLog::default();
     let ended = run(&[request(&plan, &target, &path)], &mut log, &NEVER);
-    assert!(matches!(ended[..], [Ok(Ending::Complete)]), "{ended:?}");
+    assert!(matches!(ended[..], [Ok(RunEnding::Complete)]), "{ended:?}");
     assert_eq!(
         log.order,
         ["turn 0", "ready", "turn 0", "point 0", "judged 0", "turn 0", "point 1", "judged 1"]
@@ -121,7 +121,7 @@ fn everything_the_threads_did_is_reported_and_stored() {
     assert!(4 <= log.readings, "at the beginning and the end of each load point: {}", log.readings);
 
     let file = Run::open(&path).unwrap();
-    assert_eq!((file.ending(), file.plan()), (&Ending::Complete, &plan));
+    assert_eq!((file.ending(), file.plan()), (&RunEnding::Complete, &plan));
     assert_eq!(file.load_points().unwrap().len(), 2);
     assert_eq!(file.machines().unwrap().len(), 1);
     let stored = intervals(&path);
@@ -165,7 +165,7 @@ fn runs_take_turns_and_one_that_cannot_start_does_not_end_the_others() {
     let mut log = EventLog::default();
     let ended = run(&requests, &mut log, &NEVER);
     assert!(
-        matches!(ended[0], Ok(Ending::Complete)) && matches!(ended[2], Ok(Ending::Complete)),
+        matches!(ended[0], Ok(RunEnding::Complete)) && matches!(ended[2], Ok(RunEnding::Complete)),
         "{ended:?}"
     );
     assert!(
@@ -196,7 +196,7 @@ fn an_interrupt_ends_all_runs_and_keeps_the_records() {
     let requests = [request(&plan, &target, &paths[0]), request(&plan, &target, &paths[1])];
     let mut log = EventLog { stop_after: Some((1, &STOP)), ..EventLog::default() };
     let ended = run(&requests, &mut log, &STOP);
-    let stopped = Ending::Stopped(INTERRUPTED.to_owned());
+    let stopped = RunEnding::Stopped(INTERRUPTED.to_owned());
     assert!(ended.iter().all(|one| one.as_ref().is_ok_and(|ending| *ending == stopped)), "{ended:?}");
     assert!(0 < intervals(&paths[0]).iter().map(|one| one.flow.ok).sum::<u64>());
     assert_eq!(intervals(&paths[1]), []);

@@ -5,8 +5,8 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 use http1::{
-    BodyReader, ChunkError, HeadError, Parsed, RequestMethod, ResponseHead, Truncated, parse_response,
-    unfolded,
+    BodyReader, ChunkError, HeadError, ParseStatus, RequestMethod, ResponseHead, TruncatedBody,
+    parse_response, unfolded,
 };
 use thiserror::Error;
 
@@ -44,7 +44,7 @@ pub enum ClientError {
     Chunk(#[from] ChunkError),
     /// The connection ended before the body did.
     #[error(transparent)]
-    Truncated(#[from] Truncated),
+    Truncated(#[from] TruncatedBody),
     /// The body is longer than allowed.
     #[error("the page exceeds {0} bytes")]
     BodyTooLong(usize),
@@ -146,15 +146,15 @@ impl ResponseReader {
                 continue;
             }
             match parsed? {
-                Parsed::Partial => return Ok(()),
-                Parsed::Complete { head, length } if head.is_interim() => {
+                ParseStatus::Partial => return Ok(()),
+                ParseStatus::Complete { head, length } if head.is_interim() => {
                     self.unread.drain(..length);
                     self.interim_bytes += length;
                     if INTERIM_BYTES_MAX < self.interim_bytes {
                         return Err(ClientError::Interim);
                     }
                 }
-                Parsed::Complete { head, length } => {
+                ParseStatus::Complete { head, length } => {
                     let bytes = self.unread.drain(..length).collect();
                     let body = BodyReader::of_response(head.framing);
                     self.final_head = Some(FinalHead { parsed: head, bytes, body });

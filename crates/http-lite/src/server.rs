@@ -7,8 +7,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use http1::{
-    BodyReader, Framing, HeadError, Http1Version, Parsed, RequestMethod, ResponseHead, header, parse_request,
-    write_response_head,
+    BodyReader, Framing, HeadError, Http1Version, ParseStatus, RequestMethod, ResponseHead, header,
+    parse_request, write_response_head,
 };
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::TcpListener;
@@ -195,11 +195,11 @@ where
     let mut received = Vec::new();
     let (head, length) = loop {
         match parse_request(&received) {
-            Ok(Parsed::Complete { head, length }) => break (head, length),
-            Ok(Parsed::Partial) if received.len() < limits.head_bytes_max => {
+            Ok(ParseStatus::Complete { head, length }) => break (head, length),
+            Ok(ParseStatus::Partial) if received.len() < limits.head_bytes_max => {
                 receive(stream, &mut received).await?;
             }
-            Ok(Parsed::Partial) | Err(HeadError::Oversized(_)) => {
+            Ok(ParseStatus::Partial) | Err(HeadError::Oversized(_)) => {
                 return Err(RequestRejection::HeadTooLong.into());
             }
             Err(why) => return Err(RequestRejection::Malformed(why.to_string()).into()),

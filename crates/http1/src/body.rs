@@ -2,13 +2,13 @@
 
 use thiserror::Error;
 
-use crate::chunk::{ChunkDecoder, ChunkError, Decoded};
+use crate::chunk::{ChunkDecoder, ChunkError, DecodeOutcome};
 use crate::head::Framing;
 
 /// The connection ended before the body did (RFC 9112 §8).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 #[error("connection closed before the end of the body{}", missing_text(*missing))]
-pub struct Truncated {
+pub struct TruncatedBody {
     /// Number of missing bytes, if the framing tells it.
     pub missing: Option<u64>,
 }
@@ -77,7 +77,7 @@ impl BodyReader {
     ///
     /// A chunked body that is not well formed; no other framing can fail.
     #[inline]
-    pub fn read(&mut self, input: &[u8]) -> Result<Decoded, ChunkError> {
+    pub fn read(&mut self, input: &[u8]) -> Result<DecodeOutcome, ChunkError> {
         let taken = match &mut self.state {
             State::Length { remaining } => {
                 let taken = usize::try_from(*remaining).unwrap_or(usize::MAX).min(input.len());
@@ -93,21 +93,21 @@ impl BodyReader {
                 }
             }
         };
-        Ok(Decoded { consumed: taken, data: 0..taken, done: self.is_done() })
+        Ok(DecodeOutcome { consumed: taken, data: 0..taken, done: self.is_done() })
     }
 
     /// Records that the connection has ended, which completes a body that is framed by it.
     ///
     /// # Errors
     ///
-    /// [`Truncated`] if more should have come.
-    pub fn end_of_input(&mut self) -> Result<(), Truncated> {
+    /// [`TruncatedBody`] if more should have come.
+    pub fn end_of_input(&mut self) -> Result<(), TruncatedBody> {
         match &mut self.state {
             State::ToEof { ended } => *ended = true,
             State::Length { remaining } if *remaining > 0 => {
-                return Err(Truncated { missing: Some(*remaining) });
+                return Err(TruncatedBody { missing: Some(*remaining) });
             }
-            State::Chunked(decoder) if !decoder.is_done() => return Err(Truncated { missing: None }),
+            State::Chunked(decoder) if !decoder.is_done() => return Err(TruncatedBody { missing: None }),
             State::Length { .. } | State::Chunked(_) => {}
         }
         Ok(())
@@ -118,8 +118,8 @@ impl BodyReader {
 mod tests {
     use super::*;
 
-    fn piece(consumed: usize, done: bool) -> Result<Decoded, ChunkError> {
-        Ok(Decoded { consumed, data: 0..consumed, done })
+    fn piece(consumed: usize, done: bool) -> Result<DecodeOutcome, ChunkError> {
+        Ok(DecodeOutcome { consumed, data: 0..consumed, done })
     }
 
     #[test]
@@ -136,7 +136,7 @@ mod tests {
     fn a_length_ends_the_body_and_leaves_the_rest() {
         let mut body = BodyReader::new(Framing::Length(5));
         assert_eq!(body.read(b"abc"), piece(3, false));
-        assert_eq!(body.end_of_input(), Err(Truncated { missing: Some(2) }));
+        assert_eq!(body.end_of_input(), Err(TruncatedBody { missing: Some(2) }));
         assert_eq!(body.read(b""), piece(0, false));
         assert_eq!(body.read(b"deHTTP"), piece(2, true));
         assert_eq!(body.end_of_input(), Ok(()));
@@ -145,9 +145,9 @@ mod tests {
     #[test]
     fn chunks_end_with_the_last_chunk_only() {
         let mut body = BodyReader::new(Framing::Chunked);
-        assert_eq!(body.read(b"2\r\nab\r\n"), Ok(Decoded { consumed: 5, data: 3..5, done: false }));
-        assert_eq!(body.end_of_input(), Err(Truncated { missing: None }));
-        assert_eq!(body.read(b"\r\n0\r\n\r\n"), Ok(Decoded { consumed: 7, data: 7..7, done: true }));
+        assert_eq!(body.read(b"2\r\nab\r\n"), Ok(DecodeOutcome { consumed: 5, data: 3..5, done: false }));
+        assert_eq!(body.end_of_input(), Err(TruncatedBody { missing: None }));
+        assert_eq!(body.read(b"\r\n0\r\n\r\n"), Ok(DecodeOutcome { consumed: 7, data: 7..7, done: true }));
         assert!(body.is_done());
         assert_eq!(body.end_of_input(), Ok(()));
         let mut refused = BodyReader::new(Framing::Chunked);
@@ -168,9 +168,12 @@ mod tests {
     #[test]
     fn truncation_tells_how_much_is_missing() {
         assert_eq!(
-            Truncated { missing: Some(2) }.to_string(),
+            TruncatedBody { missing: Some(2) }.to_string(),
             "connection closed before the end of the body, 2 bytes missing"
         );
-        assert_eq!(Truncated { missing: None }.to_string(), "connection closed before the end of the body");
+        assert_eq!(
+            TruncatedBody { missing: None }.to_string(),
+            "connection closed before the end of the body"
+        );
     }
 }

@@ -60,7 +60,7 @@ pub enum ChunkError {
 
 /// The result of one call of a decoder.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Decoded {
+pub struct DecodeOutcome {
     /// Number of input bytes consumed; the next call continues after them.
     pub consumed: usize,
     /// The range of the input that is body content; within the consumed bytes, may be empty.
@@ -141,12 +141,12 @@ impl ChunkDecoder {
     /// # Errors
     ///
     /// [`ChunkError`]; the decoder is of no use afterwards.
-    pub fn decode(&mut self, input: &[u8]) -> Result<Decoded, ChunkError> {
+    pub fn decode(&mut self, input: &[u8]) -> Result<DecodeOutcome, ChunkError> {
         let mut at = 0;
         while at < input.len() && self.state != State::Done {
             if self.state == State::Data {
                 let data = at..at + self.take(input.len() - at);
-                return Ok(Decoded { consumed: data.end, data, done: false });
+                return Ok(DecodeOutcome { consumed: data.end, data, done: false });
             }
             match self.step(input[at]) {
                 Ok(state) => self.state = state,
@@ -157,7 +157,7 @@ impl ChunkDecoder {
             }
             at += 1;
         }
-        Ok(Decoded { consumed: at, data: at..at, done: self.is_done() })
+        Ok(DecodeOutcome { consumed: at, data: at..at, done: self.is_done() })
     }
 
     /// Takes as much content of the current chunk as is available.
@@ -272,7 +272,7 @@ mod tests {
         assert_eq!(decode(b"1\r\na\r\n0\r\n\r\nHTTP/1.1"), Ok((b"a".to_vec(), 11, true)));
         let mut decoder = ChunkDecoder::new();
         assert!(decoder.decode(b"0\r\n\r\n").unwrap().done);
-        assert_eq!(decoder.decode(b"x"), Ok(Decoded { consumed: 0, data: 0..0, done: true }));
+        assert_eq!(decoder.decode(b"x"), Ok(DecodeOutcome { consumed: 0, data: 0..0, done: true }));
     }
 
     #[test]
@@ -327,9 +327,9 @@ mod tests {
     fn sizes_up_to_64_bits_are_understood() {
         let mut decoder = ChunkDecoder::new();
         let head = b"FfFfFfFfFfFfFfFf\r\n";
-        assert_eq!(decoder.decode(head), Ok(Decoded { consumed: 18, data: 18..18, done: false }));
+        assert_eq!(decoder.decode(head), Ok(DecodeOutcome { consumed: 18, data: 18..18, done: false }));
         assert_eq!(decoder.remaining, u64::MAX);
-        assert_eq!(decoder.decode(b"abc"), Ok(Decoded { consumed: 3, data: 0..3, done: false }));
+        assert_eq!(decoder.decode(b"abc"), Ok(DecodeOutcome { consumed: 3, data: 0..3, done: false }));
     }
 
     #[test]

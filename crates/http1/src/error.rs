@@ -11,7 +11,7 @@ use crate::{HEAD_BYTES_MAX, HEADERS_MAX, INTERIM_BYTES_MAX, RESPONSE_HEADERS_MAX
 pub enum HeadError {
     /// The bytes do not follow the grammar of RFC 9112.
     #[error("malformed head: {0}")]
-    Malformed(Malformed),
+    Malformed(MalformedPart),
     /// The head exceeds a limit.
     #[error("oversized head: {0}")]
     Oversized(HeadLimit),
@@ -49,7 +49,7 @@ pub enum HeadError {
 
 /// The part of a head that does not follow the grammar.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
-pub enum Malformed {
+pub enum MalformedPart {
     /// The status line of a response, apart from its version.
     #[error("status line is not `HTTP-version SP 3 digits [SP reason]`")]
     StatusLine,
@@ -92,14 +92,14 @@ pub enum HeadLimit {
 
 impl HeadError {
     /// Translates an error of the parser; `start_line` is the expected kind of first line.
-    pub(crate) fn from_parser(error: httparse::Error, start_line: Malformed) -> HeadError {
+    pub(crate) fn from_parser(error: httparse::Error, start_line: MalformedPart) -> HeadError {
         match error {
             httparse::Error::Version => HeadError::UnsupportedVersion,
             httparse::Error::TooManyHeaders => HeadError::Oversized(HeadLimit::Headers),
             httparse::Error::Status | httparse::Error::Token => HeadError::Malformed(start_line),
-            httparse::Error::HeaderName => HeadError::Malformed(Malformed::FieldName),
-            httparse::Error::HeaderValue => HeadError::Malformed(Malformed::FieldValue),
-            httparse::Error::NewLine => HeadError::Malformed(Malformed::LineEnd),
+            httparse::Error::HeaderName => HeadError::Malformed(MalformedPart::FieldName),
+            httparse::Error::HeaderValue => HeadError::Malformed(MalformedPart::FieldValue),
+            httparse::Error::NewLine => HeadError::Malformed(MalformedPart::LineEnd),
         }
     }
 }

@@ -2,8 +2,8 @@
 
 use httparse::Header;
 
-use crate::error::{HeadError, HeadLimit, Malformed};
-use crate::head::{HEAD_BYTES_MAX, Http1Version, Parsed, offset_in};
+use crate::error::{HeadError, HeadLimit, MalformedPart};
+use crate::head::{HEAD_BYTES_MAX, Http1Version, ParseStatus, offset_in};
 
 /// The sender of a head: a client, whose framing must have one meaning only, or a server, whose framing a client reads
 /// as RFC 9112 says.
@@ -143,11 +143,11 @@ pub(crate) fn head_window(buf: &[u8]) -> &[u8] {
 }
 
 /// Returns `Partial` for an unfinished head, or an error if it is already too long.
-pub(crate) fn unfinished<T>(window: &[u8]) -> Result<Parsed<T>, HeadError> {
+pub(crate) fn unfinished<T>(window: &[u8]) -> Result<ParseStatus<T>, HeadError> {
     if window.len() == HEAD_BYTES_MAX {
         return Err(HeadError::Oversized(HeadLimit::Bytes));
     }
-    Ok(Parsed::Partial)
+    Ok(ParseStatus::Partial)
 }
 
 /// Refuses a head of a request in which any line ends with a bare LF, which the parser accepts.
@@ -163,5 +163,5 @@ pub(crate) fn check_line_ends(head: &[u8], headers: &[Header<'_>]) -> Result<(),
     if headers.iter().all(preceded) && head.ends_with(b"\r\n\r\n") {
         return Ok(());
     }
-    Err(HeadError::Malformed(Malformed::LineEnd))
+    Err(HeadError::Malformed(MalformedPart::LineEnd))
 }

@@ -24,7 +24,7 @@ pub(crate) const HEADERS_USUAL: usize = 32;
 
 /// The result of parsing bytes that may not be complete yet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Parsed<T> {
+pub enum ParseStatus<T> {
     /// An incomplete head: nothing wrong so far, but it does not end within the given bytes.
     Partial,
     /// A complete head.

@@ -37,13 +37,15 @@ mod response;
 mod template;
 mod write;
 
-pub use body::{BodyReader, Truncated};
-pub use chunk::{CHUNK_EXTENSION_BYTES_MAX, CHUNK_TRAILER_BYTES_MAX, ChunkDecoder, ChunkError, Decoded};
-pub use error::{HeadError, HeadLimit, Malformed};
+pub use body::{BodyReader, TruncatedBody};
+pub use chunk::{
+    CHUNK_EXTENSION_BYTES_MAX, CHUNK_TRAILER_BYTES_MAX, ChunkDecoder, ChunkError, DecodeOutcome,
+};
+pub use error::{HeadError, HeadLimit, MalformedPart};
 pub use fields::{Fields, header, headers};
 pub use framing::names_content_coding;
 pub use head::{
-    Framing, HEAD_BYTES_MAX, HEADERS_MAX, Http1Version, INTERIM_BYTES_MAX, Parsed, RESPONSE_HEADERS_MAX,
+    Framing, HEAD_BYTES_MAX, HEADERS_MAX, Http1Version, INTERIM_BYTES_MAX, ParseStatus, RESPONSE_HEADERS_MAX,
     RequestMethod, is_token_byte,
 };
 pub use header_lines::{HeaderLines, LinesIter};

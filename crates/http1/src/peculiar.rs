@@ -84,7 +84,7 @@ pub fn is_http1(buf: &[u8]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::head::{Framing, Parsed};
+    use crate::head::{Framing, ParseStatus};
 
     #[track_caller]
     fn check_unfolded(head: &str, expected: Option<&str>) {
@@ -115,7 +115,9 @@ mod tests {
     #[test]
     fn a_folded_length_counts() {
         let joined = unfolded(b"HTTP/1.1 200 OK\r\nContent-Length:\r\n 5\r\n\r\n").unwrap();
-        let Ok(Parsed::Complete { head, .. }) = parse_response(&joined, RequestMethod::Get) else { panic!() };
+        let Ok(ParseStatus::Complete { head, .. }) = parse_response(&joined, RequestMethod::Get) else {
+            panic!()
+        };
         assert_eq!(head.framing, Framing::Length(5));
     }
 

@@ -5,9 +5,9 @@ use std::ops::Range;
 
 use httparse::{Header, Request, Status};
 
-use crate::error::{HeadError, HeadLimit, Malformed};
+use crate::error::{HeadError, HeadLimit, MalformedPart};
 use crate::framing::{FramingFields, Sender, check_line_ends, head_window, unfinished};
-use crate::head::{Framing, HEADERS_MAX, HEADERS_USUAL, Http1Version, Parsed, RequestMethod, offset_in};
+use crate::head::{Framing, HEADERS_MAX, HEADERS_USUAL, Http1Version, ParseStatus, RequestMethod, offset_in};
 
 /// The parts of a request's head that a server needs; ranges are positions in the parsed buffer.
 ///
@@ -35,13 +35,13 @@ pub struct RequestHead {
 /// Parses the head at the start of `buf`, including one empty line before it (RFC 9112 §2.2).
 ///
 /// `buf` may go on with a body or further requests; give the same bytes and more after a
-/// [`Parsed::Partial`]. Allocates nothing.
+/// [`ParseStatus::Partial`]. Allocates nothing.
 ///
 /// # Errors
 ///
 /// A head that breaks the grammar, exceeds a limit, names no host or several, or frames its body in
 /// a way that another server could read differently; see [`HeadError`].
-pub fn parse_request(buf: &[u8]) -> Result<Parsed<RequestHead>, HeadError> {
+pub fn parse_request(buf: &[u8]) -> Result<ParseStatus<RequestHead>, HeadError> {
     match parse::<HEADERS_USUAL>(buf) {
         Err(HeadError::Oversized(HeadLimit::Headers)) => parse_long(buf),
         outcome => outcome,
@@ -49,29 +49,29 @@ pub fn parse_request(buf: &[u8]) -> Result<Parsed<RequestHead>, HeadError> {
 }
 
 #[cold]
-fn parse_long(buf: &[u8]) -> Result<Parsed<RequestHead>, HeadError> {
+fn parse_long(buf: &[u8]) -> Result<ParseStatus<RequestHead>, HeadError> {
     parse::<HEADERS_MAX>(buf)
 }
 
-fn parse<const N: usize>(buf: &[u8]) -> Result<Parsed<RequestHead>, HeadError> {
+fn parse<const N: usize>(buf: &[u8]) -> Result<ParseStatus<RequestHead>, HeadError> {
     let window = head_window(buf);
     let start = if window.starts_with(b"\r\n") { 2 } else { 0 };
     match &window[start..] {
-        [] | [b'\r'] => return Ok(Parsed::Partial),
-        [b'\r' | b'\n', ..] => return Err(HeadError::Malformed(Malformed::RequestLine)),
+        [] | [b'\r'] => return Ok(ParseStatus::Partial),
+        [b'\r' | b'\n', ..] => return Err(HeadError::Malformed(MalformedPart::RequestLine)),
         _ => {}
     }
     let mut room = [const { MaybeUninit::<Header>::uninit() }; N];
     let mut request = Request::new(&mut []);
     let status = request
         .parse_with_uninit_headers(&window[start..], &mut room)
-        .map_err(|error| HeadError::from_parser(error, Malformed::RequestLine))?;
+        .map_err(|error| HeadError::from_parser(error, MalformedPart::RequestLine))?;
     let Status::Complete(length) = status else {
         return unfinished(window);
     };
     let length = start + length;
     check_line_ends(&window[..length], request.headers)?;
-    Ok(Parsed::Complete { head: interpret(window, &request)?, length })
+    Ok(ParseStatus::Complete { head: interpret(window, &request)?, length })
 }
 
 fn interpret(window: &[u8], request: &Request<'_, '_>) -> Result<RequestHead, HeadError> {
@@ -114,7 +114,7 @@ fn framing(fields: &FramingFields<'_>) -> Framing {
 
 /// Splits a request target into its authority, if its form has one, and the rest.
 fn split_target(method: RequestMethod, target: &[u8]) -> Result<(Option<&[u8]>, &[u8]), HeadError> {
-    let malformed = HeadError::Malformed(Malformed::Target);
+    let malformed = HeadError::Malformed(MalformedPart::Target);
     // UTF-8 that is not percent-encoded is no URI, but browsers and old links send it: the caller encodes it.
     if !target.iter().all(|byte| (byte.is_ascii_graphic() && *byte != b'#') || !byte.is_ascii()) {
         return Err(malformed);
@@ -174,7 +174,7 @@ mod tests {
 
     /// Returns a request in words: method name, target, host, version, framing, keep-alive.
     fn described(text: &str) -> Result<String, HeadError> {
-        let Parsed::Complete { head, length } = parse_request(text.as_bytes())? else {
+        let ParseStatus::Complete { head, length } = parse_request(text.as_bytes())? else {
             return Ok("partial".into());
         };
         assert_eq!(length, text.len(), "{text:?}");
@@ -279,12 +279,12 @@ mod tests {
         ];
         for target in refused {
             let text = format!("GET {target} HTTP/1.1\r\nHost: h\r\n\r\n");
-            assert_eq!(described(&text), Err(HeadError::Malformed(Malformed::Target)), "{target:?}");
+            assert_eq!(described(&text), Err(HeadError::Malformed(MalformedPart::Target)), "{target:?}");
         }
         // Bytes that are no character of a URI in any encoding are not even a request line.
         assert_eq!(
             described("GET /a\u{7f}b HTTP/1.1\r\nHost: h\r\n\r\n"),
-            Err(HeadError::Malformed(Malformed::RequestLine))
+            Err(HeadError::Malformed(MalformedPart::RequestLine))
         );
         assert_eq!(
             described("GET /caf\u{e9}?\u{20ac} HTTP/1.1\r\nHost: h\r\n\r\n").as_deref(),
@@ -292,13 +292,13 @@ mod tests {
         );
         for target in ["/", "h", "h:", ":80", "*"] {
             let text = format!("CONNECT {target} HTTP/1.1\r\nHost: h\r\n\r\n");
-            assert_eq!(described(&text), Err(HeadError::Malformed(Malformed::Target)), "{target:?}");
+            assert_eq!(described(&text), Err(HeadError::Malformed(MalformedPart::Target)), "{target:?}");
         }
     }
 
     #[test]
     fn heads_outside_the_grammar_are_refused_with_the_part() {
-        use Malformed::{FieldName, FieldValue, LineEnd, RequestLine};
+        use MalformedPart::{FieldName, FieldValue, LineEnd, RequestLine};
         let cases = [
             ("\r\n\r\nGET / HTTP/1.0\r\n\r\n", RequestLine),
             ("\nGET / HTTP/1.0\r\n\r\n", RequestLine),
@@ -335,7 +335,7 @@ mod tests {
     fn pipelined_requests_are_parsed_one_by_one() {
         let one = "GET /1 HTTP/1.1\r\nHost: h\r\n\r\n";
         let both = format!("{one}GET /2 HTTP/1.1\r\nHost: h\r\n\r\n");
-        let Ok(Parsed::Complete { length, .. }) = parse_request(both.as_bytes()) else { panic!() };
+        let Ok(ParseStatus::Complete { length, .. }) = parse_request(both.as_bytes()) else { panic!() };
         assert_eq!(length, one.len());
         assert_eq!(described(&both[length..]).as_deref(), Ok("GET /2 h Http11 None keep"));
     }

@@ -9,11 +9,11 @@ use std::mem::MaybeUninit;
 
 use httparse::{Header, ParserConfig, Response, Status};
 
-use crate::error::{HeadError, HeadLimit, Malformed};
+use crate::error::{HeadError, HeadLimit, MalformedPart};
 use crate::framing::{FramingFields, Sender, head_window, unfinished};
 use crate::head::{
-    Framing, HEADERS_USUAL, Http1Version, INTERIM_BYTES_MAX, Parsed, RESPONSE_HEADERS_MAX, RequestMethod,
-    offset_in,
+    Framing, HEADERS_USUAL, Http1Version, INTERIM_BYTES_MAX, ParseStatus, RESPONSE_HEADERS_MAX,
+    RequestMethod, offset_in,
 };
 
 /// The parts of a response's head that a client needs; nothing in it refers to the bytes.
@@ -69,16 +69,16 @@ pub struct FinalResponseHead {
 
 /// Parses the head at the start of `buf`, a response to a request with this method.
 ///
-/// `buf` may go on with the body; give the same bytes and more after a [`Parsed::Partial`]. Lines that are folded are
-/// for [`unfolded`](crate::unfolded). Allocates nothing.
+/// `buf` may go on with the body; give the same bytes and more after a [`ParseStatus::Partial`]. Lines that are folded
+/// are for [`unfolded`](crate::unfolded). Allocates nothing.
 ///
 /// # Errors
 ///
 /// A head that breaks the grammar, exceeds a limit or frames its body ambiguously; see [`HeadError`].
-pub fn parse_response(buf: &[u8], method: RequestMethod) -> Result<Parsed<ResponseHead>, HeadError> {
+pub fn parse_response(buf: &[u8], method: RequestMethod) -> Result<ParseStatus<ResponseHead>, HeadError> {
     Ok(match parse_encoded_response(buf, method)? {
-        Parsed::Partial => Parsed::Partial,
-        Parsed::Complete { head, length } => Parsed::Complete { head: head.head, length },
+        ParseStatus::Partial => ParseStatus::Partial,
+        ParseStatus::Complete { head, length } => ParseStatus::Complete { head: head.head, length },
     })
 }
 
@@ -91,15 +91,15 @@ pub fn parse_response(buf: &[u8], method: RequestMethod) -> Result<Parsed<Respon
 pub fn parse_final_response(
     buf: &[u8],
     method: RequestMethod,
-) -> Result<Parsed<FinalResponseHead>, HeadError> {
+) -> Result<ParseStatus<FinalResponseHead>, HeadError> {
     let mut start = 0;
     loop {
         match parse_response(&buf[start..], method)? {
-            Parsed::Partial => return Ok(Parsed::Partial),
-            Parsed::Complete { head, length } if head.is_interim() => start += length,
-            Parsed::Complete { head, length } => {
+            ParseStatus::Partial => return Ok(ParseStatus::Partial),
+            ParseStatus::Complete { head, length } if head.is_interim() => start += length,
+            ParseStatus::Complete { head, length } => {
                 let head = FinalResponseHead { head, start };
-                return Ok(Parsed::Complete { head, length: start + length });
+                return Ok(ParseStatus::Complete { head, length: start + length });
             }
         }
         if INTERIM_BYTES_MAX < start {
@@ -117,7 +117,7 @@ pub fn parse_final_response(
 pub fn parse_encoded_response(
     buf: &[u8],
     method: RequestMethod,
-) -> Result<Parsed<EncodedResponseHead>, HeadError> {
+) -> Result<ParseStatus<EncodedResponseHead>, HeadError> {
     match parse::<HEADERS_USUAL>(buf, method) {
         Err(HeadError::Oversized(HeadLimit::Headers)) => parse_long(buf, method),
         outcome => outcome,
@@ -125,7 +125,7 @@ pub fn parse_encoded_response(
 }
 
 #[cold]
-fn parse_long(buf: &[u8], method: RequestMethod) -> Result<Parsed<EncodedResponseHead>, HeadError> {
+fn parse_long(buf: &[u8], method: RequestMethod) -> Result<ParseStatus<EncodedResponseHead>, HeadError> {
     parse::<RESPONSE_HEADERS_MAX>(buf, method).map_err(|error| match error {
         HeadError::Oversized(HeadLimit::Headers) => HeadError::Oversized(HeadLimit::ResponseHeaders),
         other => other,
@@ -136,11 +136,11 @@ fn parse_long(buf: &[u8], method: RequestMethod) -> Result<Parsed<EncodedRespons
 fn parse<const N: usize>(
     buf: &[u8],
     method: RequestMethod,
-) -> Result<Parsed<EncodedResponseHead>, HeadError> {
+) -> Result<ParseStatus<EncodedResponseHead>, HeadError> {
     let window = head_window(buf);
     if matches!(window.first(), Some(b'\r' | b'\n')) {
         // The parser would skip empty lines; a server must not send any.
-        return Err(HeadError::Malformed(Malformed::StatusLine));
+        return Err(HeadError::Malformed(MalformedPart::StatusLine));
     }
     // Uninitialized memory: clearing 32 slots would cost more than parsing a usual head.
     let mut room = [const { MaybeUninit::<Header>::uninit() }; N];
@@ -148,11 +148,11 @@ fn parse<const N: usize>(
     let status = ParserConfig::default()
         .allow_spaces_after_header_name_in_responses(true)
         .parse_response_with_uninit_headers(&mut response, window, &mut room)
-        .map_err(|error| HeadError::from_parser(error, Malformed::StatusLine))?;
+        .map_err(|error| HeadError::from_parser(error, MalformedPart::StatusLine))?;
     let Status::Complete(length) = status else {
         return unfinished(window);
     };
-    Ok(Parsed::Complete { head: interpret(window, &response, method)?, length })
+    Ok(ParseStatus::Complete { head: interpret(window, &response, method)?, length })
 }
 
 #[inline]
@@ -168,7 +168,7 @@ fn interpret(
     }
     fields.check()?;
     let status = response.code.filter(|&code| code >= 100);
-    let status = status.ok_or(HeadError::Malformed(Malformed::StatusLine))?;
+    let status = status.ok_or(HeadError::Malformed(MalformedPart::StatusLine))?;
     let framing = framing(status, method, &fields);
     let stays_http = status != 101 && !opens_tunnel(status, method);
     let keep_alive = framing != Framing::ToEof && stays_http && fields.keeps_alive();
@@ -203,12 +203,12 @@ mod tests {
     use crate::HEAD_BYTES_MAX;
     use Framing::{Chunked, Length, ToEof};
 
-    fn parse_get(text: &str) -> Result<Parsed<ResponseHead>, HeadError> {
+    fn parse_get(text: &str) -> Result<ParseStatus<ResponseHead>, HeadError> {
         parse_response(text.as_bytes(), RequestMethod::Get)
     }
 
     /// The head of a response to GET with these lines after the status line `HTTP/1.1 200 OK`.
-    fn with_lines(lines: &str) -> Result<Parsed<ResponseHead>, HeadError> {
+    fn with_lines(lines: &str) -> Result<ParseStatus<ResponseHead>, HeadError> {
         parse_get(&format!("HTTP/1.1 200 OK\r\n{lines}\r\n"))
     }
 
@@ -216,7 +216,7 @@ mod tests {
     fn check(text: &str, method: RequestMethod, status: u16, framing: Framing, keep_alive: bool) {
         let version = if text.starts_with("HTTP/1.0") { Http1Version::Http10 } else { Http1Version::Http11 };
         let head = ResponseHead { status, version, framing, keep_alive };
-        let expected = Parsed::Complete { head, length: text.len() };
+        let expected = ParseStatus::Complete { head, length: text.len() };
         assert_eq!(parse_response(text.as_bytes(), method), Ok(expected), "{text:?} to {method:?}");
     }
 
@@ -327,7 +327,7 @@ mod tests {
 
     #[test]
     fn heads_outside_the_grammar_are_refused_with_the_part() {
-        use Malformed::{FieldName, FieldValue, LineEnd, StatusLine};
+        use MalformedPart::{FieldName, FieldValue, LineEnd, StatusLine};
         let cases = [
             ("\r\nHTTP/1.1 200 OK\r\n\r\n", StatusLine),
             ("\nHTTP/1.1 200 OK\r\n\r\n", StatusLine),
@@ -364,7 +364,9 @@ mod tests {
     fn header_lines_are_bounded() {
         let heads = |lines: usize| with_lines(&"A: b\r\n".repeat(lines));
         for lines in [HEADERS_USUAL, HEADERS_USUAL + 1, RESPONSE_HEADERS_MAX] {
-            assert!(matches!(heads(lines), Ok(Parsed::Complete { length, .. }) if length == 19 + 6 * lines));
+            assert!(
+                matches!(heads(lines), Ok(ParseStatus::Complete { length, .. }) if length == 19 + 6 * lines)
+            );
         }
         assert_eq!(heads(RESPONSE_HEADERS_MAX + 1), Err(HeadError::Oversized(HeadLimit::ResponseHeaders)));
     }
@@ -372,7 +374,9 @@ mod tests {
     #[test]
     fn framing_counts_beyond_the_first_attempt() {
         let lines = "A: b\r\n".repeat(HEADERS_USUAL) + "Content-Length: 5\r\n";
-        assert!(matches!(with_lines(&lines), Ok(Parsed::Complete { head, .. }) if head.framing == Length(5)));
+        assert!(
+            matches!(with_lines(&lines), Ok(ParseStatus::Complete { head, .. }) if head.framing == Length(5))
+        );
     }
 
     #[test]
@@ -380,19 +384,19 @@ mod tests {
         // `HTTP/1.1 200 OK`, `A: ` and the line ends take 24 bytes.
         let text = |value: usize| format!("HTTP/1.1 200 OK\r\nA: {}\r\n\r\n", "x".repeat(value));
         let limit = HEAD_BYTES_MAX - 24;
-        assert!(matches!(parse_get(&text(limit)), Ok(Parsed::Complete { length: HEAD_BYTES_MAX, .. })));
+        assert!(matches!(parse_get(&text(limit)), Ok(ParseStatus::Complete { length: HEAD_BYTES_MAX, .. })));
         assert_eq!(parse_get(&text(limit + 1)), Err(HeadError::Oversized(HeadLimit::Bytes)));
         let endless = format!("HTTP/1.1 200 OK\r\nA: {}", "x".repeat(HEAD_BYTES_MAX));
-        assert_eq!(parse_get(&endless[..HEAD_BYTES_MAX - 1]), Ok(Parsed::Partial));
+        assert_eq!(parse_get(&endless[..HEAD_BYTES_MAX - 1]), Ok(ParseStatus::Partial));
         assert_eq!(parse_get(&endless[..HEAD_BYTES_MAX]), Err(HeadError::Oversized(HeadLimit::Bytes)));
     }
 
     #[test]
     fn an_interim_response_is_followed_by_another_head() {
         let text = "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
-        let Ok(Parsed::Complete { head: interim, length }) = parse_get(text) else { panic!() };
+        let Ok(ParseStatus::Complete { head: interim, length }) = parse_get(text) else { panic!() };
         assert_eq!((interim.status, length), (100, 25));
-        let Ok(Parsed::Complete { head, length: rest }) = parse_get(&text[length..]) else { panic!() };
+        let Ok(ParseStatus::Complete { head, length: rest }) = parse_get(&text[length..]) else { panic!() };
         assert_eq!((head.status, head.framing, &text[length + rest..]), (200, Length(2), "ok"));
     }
 
@@ -409,7 +413,7 @@ mod tests {
             ("Content-Encoding: \r\n", false),
         ] {
             let text = format!("HTTP/1.1 200 OK\r\n{lines}\r\n");
-            let Ok(Parsed::Complete { head, .. }) = parse_encoded_response(text.as_bytes(), Get) else {
+            let Ok(ParseStatus::Complete { head, .. }) = parse_encoded_response(text.as_bytes(), Get) else {
                 panic!("{lines}")
             };
             assert_eq!(head.encoded, encoded, "{lines}");
@@ -420,10 +424,10 @@ mod tests {
     fn the_first_content_type_is_found() {
         let text = b"HTTP/1.1 200 OK\r\ncontent-Type: \ta/b;c \r\nContent-Type: d/e\r\n\r\n";
         let parsed = parse_encoded_response(text, RequestMethod::Get);
-        let Ok(Parsed::Complete { head, .. }) = parsed else { panic!("{parsed:?}") };
+        let Ok(ParseStatus::Complete { head, .. }) = parsed else { panic!("{parsed:?}") };
         assert_eq!(head.content_type.map(|span| &text[span.start..span.end]), Some(&b"a/b;c"[..]));
         let parsed = parse_encoded_response(b"HTTP/1.1 200 OK\r\n\r\n", RequestMethod::Get);
-        assert!(matches!(parsed, Ok(Parsed::Complete { head, .. }) if head.content_type.is_none()));
+        assert!(matches!(parsed, Ok(ParseStatus::Complete { head, .. }) if head.content_type.is_none()));
     }
 
     #[test]
@@ -433,14 +437,14 @@ mod tests {
         for n in [0, 1, 9, 100] {
             let whole = format!("{}{last}", hints.repeat(n));
             let parsed = parse_final_response(format!("{whole}hi").as_bytes(), RequestMethod::Get);
-            let Ok(Parsed::Complete { head: FinalResponseHead { head, start }, length }) = parsed else {
+            let Ok(ParseStatus::Complete { head: FinalResponseHead { head, start }, length }) = parsed else {
                 panic!("{n}: {parsed:?}")
             };
             assert_eq!((head.status, head.framing, length), (200, Length(2), whole.len()));
             assert_eq!(start, n * hints.len());
             for end in [0, 5, whole.len() - 1] {
                 let cut = parse_final_response(&whole.as_bytes()[..end], RequestMethod::Get);
-                assert_eq!(cut, Ok(Parsed::Partial), "{n} {end}");
+                assert_eq!(cut, Ok(ParseStatus::Partial), "{n} {end}");
             }
         }
         let flood = hints.repeat(INTERIM_BYTES_MAX / hints.len() + 1);
@@ -448,7 +452,7 @@ mod tests {
         assert_eq!(refused, Err(HeadError::Oversized(HeadLimit::Interim)));
         let switching = parse_final_response(b"HTTP/1.1 101 Switching Protocols\r\n\r\n", RequestMethod::Get);
         assert!(
-            matches!(switching, Ok(Parsed::Complete { head, .. }) if head.head.status == 101),
+            matches!(switching, Ok(ParseStatus::Complete { head, .. }) if head.head.status == 101),
             "{switching:?}"
         );
     }

@@ -1,7 +1,7 @@
 //! Properties of any bytes, wherever the network cuts them.
 
 use http1::{
-    BodyReader, ChunkDecoder, ChunkError, Framing, Http1Version, LAST_CHUNK, Parsed, RequestMethod,
+    BodyReader, ChunkDecoder, ChunkError, Framing, Http1Version, LAST_CHUNK, ParseStatus, RequestMethod,
     RequestOptions, RequestTemplate, ResponseHead, faulty_line, header, headers, parse_request,
     parse_response, unfolded, write_chunk, write_response_head,
 };
@@ -106,7 +106,7 @@ proptest! {
         for method in [RequestMethod::Get, RequestMethod::Head, RequestMethod::Connect] {
             let _ = parse_response(&bytes, method);
         }
-        if let Ok(Parsed::Complete { head, length }) = parse_request(&bytes) {
+        if let Ok(ParseStatus::Complete { head, length }) = parse_request(&bytes) {
             prop_assert!(length <= bytes.len() && head.framing != Framing::ToEof);
             prop_assert!(head.target.end <= length && head.host.is_none_or(|host| host.end <= length));
         }
@@ -123,16 +123,16 @@ proptest! {
     #[test]
     fn an_accepted_prefix_never_changes_its_meaning(bytes in http_like()) {
         // A head is what its own bytes say: what follows it must not matter, what precedes its end is partial.
-        if let Ok(Parsed::Complete { length, .. }) = parse_request(&bytes) {
+        if let Ok(ParseStatus::Complete { length, .. }) = parse_request(&bytes) {
             prop_assert_eq!(parse_request(&bytes[..length]), parse_request(&bytes));
             for end in 0..length {
-                prop_assert_eq!(parse_request(&bytes[..end]), Ok(Parsed::Partial), "cut at {}", end);
+                prop_assert_eq!(parse_request(&bytes[..end]), Ok(ParseStatus::Partial), "cut at {}", end);
             }
         }
-        if let Ok(Parsed::Complete { length, .. }) = parse_response(&bytes, RequestMethod::Get) {
+        if let Ok(ParseStatus::Complete { length, .. }) = parse_response(&bytes, RequestMethod::Get) {
             for end in 0..length {
                 let cut = parse_response(&bytes[..end], RequestMethod::Get);
-                prop_assert_eq!(cut, Ok(Parsed::Partial), "cut at {}", end);
+                prop_assert_eq!(cut, Ok(ParseStatus::Partial), "cut at {}", end);
             }
         }
     }
@@ -154,9 +154,9 @@ proptest! {
     ) {
         let written = write(&head, &fields);
         for end in 0..written.len() {
-            prop_assert_eq!(parse_response(&written[..end], RequestMethod::Get), Ok(Parsed::Partial));
+            prop_assert_eq!(parse_response(&written[..end], RequestMethod::Get), Ok(ParseStatus::Partial));
         }
-        let expected = Ok(Parsed::Complete { head, length: written.len() });
+        let expected = Ok(ParseStatus::Complete { head, length: written.len() });
         prop_assert_eq!(parse_response(&[&written[..], &body].concat(), RequestMethod::Get), expected);
         for (name, _) in &fields {
             let first = fields.iter().find(|(other, _)| other.eq_ignore_ascii_case(name)).unwrap();
@@ -169,7 +169,7 @@ proptest! {
         let options = if kept { RequestOptions::http11(&host) } else { RequestOptions::http11_close(&host) };
         let template = RequestTemplate::get(&options).unwrap();
         let bytes = template.bytes(&path).unwrap();
-        let Ok(Parsed::Complete { head, length }) = parse_request(&bytes) else { panic!("{bytes:?}") };
+        let Ok(ParseStatus::Complete { head, length }) = parse_request(&bytes) else { panic!("{bytes:?}") };
         prop_assert_eq!(length, bytes.len());
         prop_assert_eq!(&bytes[head.target], path.as_bytes());
         prop_assert_eq!(&bytes[head.host.unwrap()], host.as_bytes());

@@ -3,7 +3,7 @@
 //! The table is that of `docs/design/hostile-servers.md`. Requests with the same peculiarities are refused
 //! (`src/request.rs`, `src/chunk.rs`), because who sends them may mean another server to read them otherwise.
 
-use http1::{BodyReader, HeadError, Parsed, RequestMethod, faulty_line, parse_response, unfolded};
+use http1::{BodyReader, HeadError, ParseStatus, RequestMethod, faulty_line, parse_response, unfolded};
 
 const LENGTH: &str = "Content-Length: 5\r\n\r\nhello";
 const CHUNKED: &str = "Transfer-Encoding: chunked\r\n";
@@ -17,7 +17,8 @@ fn read(reply: &str) -> Result<(String, bool), String> {
         Some(line) => format!("{error} | line {}: {}", line.number, line.text.escape_ascii()),
         None => error.to_string(),
     };
-    let Parsed::Complete { head, length } = parse_response(bytes, RequestMethod::Get).map_err(of_head)?
+    let ParseStatus::Complete { head, length } =
+        parse_response(bytes, RequestMethod::Get).map_err(of_head)?
     else {
         return Err("partial".to_owned());
     };

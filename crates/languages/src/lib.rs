@@ -2,7 +2,7 @@
 //!
 //! - [`reader`]: TOML, key by key, with all mistakes at once; [`Diagnostics`] shows them in the text
 //! - [`parse_time`], [`parse_bytes`], [`parse_load`], [`HttpUrl`]: values with units, lists of load levels, URLs
-//! - [`Named`], [`names!`]: the names of choices, one table for all languages
+//! - [`NamedValues`], [`names!`]: the names of choices, one table for all languages
 //! - [`spec`]: kinds of values, and lists of keys, by which a table is read and described as JSON Schema
 //! - [`schema_text`]: JSON Schemas as texts
 //! - [`foreign_text`], [`escaped`]: text from others, safe for a terminal
@@ -36,7 +36,7 @@ pub use idn::ascii_host;
 pub use load_list::{
     LOAD_POINTS_MAX, LoadListError, RATE_MAX, USERS_MAX, load_text, parse_load, parse_rates,
 };
-pub use names::Named;
+pub use names::NamedValues;
 pub use percent::{
     UNRESERVED_MARKS, percent_decoded, percent_decoded_bytes, percent_encoded, push_percent_encoded,
 };

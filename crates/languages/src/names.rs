@@ -5,7 +5,7 @@ use std::mem::discriminant;
 /// A choice among values that people write by name: in TOML, as an argument, in stored plans.
 ///
 /// [`names!`](crate::names) implements it for enums without fields; others list a value of each of their cases.
-pub trait Named: Clone + 'static {
+pub trait NamedValues: Clone + 'static {
     /// The values with their names, in the order in which they are listed; not empty.
     const NAMES: &'static [(&'static str, Self)];
 
@@ -27,9 +27,10 @@ pub trait Named: Clone + 'static {
 
 /// Defines an enum whose values have names, each written once: `Full = "full"`.
 ///
-/// Adds `ALL`, `name()`, `Display` and [`Named`]; the comments of the values are their descriptions in JSON Schemas.
-/// The enum derives `Serialize` or `Deserialize`, which use the same names; one that is written and not stored,
-/// `enum Choice without serde { … }`, derives neither. Names are stored and typed by users, so they never change.
+/// Adds `ALL`, `name()`, `Display` and [`NamedValues`]; the comments of the values are their descriptions in JSON
+/// Schemas. The enum derives `Serialize` or `Deserialize`, which use the same names; one that is written and not
+/// stored, `enum Choice without serde { … }`, derives neither. Names are stored and typed by users, so they never
+/// change.
 ///
 /// A value of the latter that only builds with a cargo feature says so: `Trial = "trial" if feature = "trials"`.
 #[macro_export]
@@ -80,7 +81,7 @@ macro_rules! names {
     }) => {
         impl $choice {
             /// All values, in the order in which they are listed.
-            $vis const ALL: [$choice; <$choice as $crate::Named>::NAMES.len()] =
+            $vis const ALL: [$choice; <$choice as $crate::NamedValues>::NAMES.len()] =
                 [$($(#[cfg(feature = $feature)])? $choice::$value,)+];
 
             /// Returns the name, as it is written and stored.
@@ -91,7 +92,7 @@ macro_rules! names {
             }
         }
 
-        impl $crate::Named for $choice {
+        impl $crate::NamedValues for $choice {
             const NAMES: &'static [(&'static str, $choice)] =
                 &[$($(#[cfg(feature = $feature)])? ($name, $choice::$value),)+];
             const ABOUTS: &'static [&'static [&'static str]] =
@@ -142,7 +143,7 @@ mod tests {
         Kept { requests_max: Option<u32> },
     }
 
-    impl Named for Lifetime {
+    impl NamedValues for Lifetime {
         const NAMES: &'static [(&'static str, Lifetime)] =
             &[("once", Lifetime::Once), ("kept", Lifetime::Kept { requests_max: None })];
     }

@@ -5,7 +5,7 @@
 //! without the rest, a check is one memory comparison per chunk, the block stays in the second-level cache, and a
 //! chunk that was swapped, repeated or taken from another object does not pass.
 
-use units::{Purpose, Rng, mix_bits};
+use units::{Rng, StreamPurpose, mix_bits};
 
 /// Length of a chunk: the bytes that one draw of a starting position determines.
 pub const CHUNK_BYTES: usize = 4096;
@@ -26,7 +26,7 @@ pub struct Content {
 impl Content {
     /// Makes the content of a content seed.
     pub fn new(seed: u64) -> Content {
-        let mut rng = Rng::new(seed, Purpose::Content, 0);
+        let mut rng = Rng::new(seed, StreamPurpose::Content, 0);
         let block = (0..BLOCK_BYTES).map(|_| ALPHABET[rng.index(ALPHABET.len())]).collect();
         Content { seed, block }
     }

@@ -27,6 +27,7 @@ mod phase;
 mod plan;
 mod price_list;
 mod record;
+mod redactions;
 mod resource;
 mod schedule;
 mod secret;
@@ -35,7 +36,6 @@ mod setting;
 mod testbed;
 mod user;
 mod with_serde;
-mod withheld;
 mod words;
 mod workload;
 
@@ -43,7 +43,7 @@ pub use address::{AddressKind, ForbiddenObserver, check_observer};
 pub use agent::{AgentFault, AgentPlan, check_agents};
 pub use catalog::{
     Catalog, CatalogFault, ExpectedMeasure, InputBand, InputCount, MEASURES_MAX, Measure, MeasureUnit,
-    OperationKind, PauseKind, PauseStart, RateTime, Score, SizingRule, Think, export_key,
+    OperationKind, PauseKind, PauseStart, RateTime, Score, SizingRule, ThinkTime, export_key,
 };
 pub use check::{CONNECTIONS_LOST, CheckMoment, ConsistencyCheck, NamedCount, REPLIES_OF, STREAMS_REFUSED};
 pub use content::{CHUNK_BYTES, Content};
@@ -67,7 +67,7 @@ pub use make_plan::{Problem, make_plan};
 pub use merge::{MergeError, MergeFault};
 pub use notes::{NOTES_FORMAT, Notes, notes_schema};
 pub use notice::{NoticeKind, NoticeTotals, UserNotice};
-pub use operation::{CODES_MAX, Kinded, MeasuredValues, Outcome, Reply, SLOTS_MAX};
+pub use operation::{CODES_MAX, HasKind, MeasuredValues, Outcome, Reply, SLOTS_MAX};
 pub use overrides::{DEFAULT_SEED, Overrides};
 pub use partition::{Assignment, partition};
 pub use phase::{Phase, Phases};
@@ -81,18 +81,18 @@ pub use price_list::{
     price_list_schema,
 };
 pub use record::{
-    Detail, DetailRecord, Ending, Example, FailureCodes, Flow, Health, IntervalRecord, KindTotals,
-    RecordSource, SutUse, UnitTotals,
+    DetailRecord, Example, FailureCodes, Flow, Health, IntervalRecord, KindHistograms, KindTotals,
+    RecordSource, RunEnding, SutUse, UnitTotals,
 };
-pub use resource::{Machine, MachineRole, Reading, ResourceRecord, Series};
+pub use resource::{MachineRole, MonitoredSource, Reading, ResourceRecord, Series};
 pub use schedule::{POISSON_USERS_MAX, Schedule, SliceSchedule};
-pub use secret::{PlacedSecret, RequestPart, Secret, SecretSource};
+pub use secret::{PlacedSecret, Secret, SecretLocation, SecretSource};
 pub use secrets::{MissingSecret, Secrets};
 pub use setting::{
     ChosenSetting, Configuration, DefinitionKey, Setting, SettingChoice, SettingError, SettingKind,
     SettingValue, SettingValueError,
 };
 pub use testbed::{Fact, FactSection, FactState, LOAD_MACHINE, RUN_VALUES, Testbed};
-pub use user::{Answer, Mix, Step, User};
+pub use user::{Mix, Step, User, UserReply};
 pub use words::{Noun, Words, capitalized};
 pub use workload::*;

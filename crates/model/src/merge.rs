@@ -8,7 +8,8 @@ use thiserror::Error;
 use units::Nanos;
 
 use crate::{
-    Detail, Flow, Health, IntervalRecord, KindTotals, NoticeTotals, Outcome, RecordSource, SutUse, UnitTotals,
+    Flow, Health, IntervalRecord, KindHistograms, KindTotals, NoticeTotals, Outcome, RecordSource, SutUse,
+    UnitTotals,
 };
 
 /// A record that cannot be merged with those of other threads and agents.
@@ -305,12 +306,12 @@ impl KindTotals {
     }
 }
 
-impl Detail {
+impl KindHistograms {
     /// Adds the detail of another part, or of the next interval; kinds, spreads and pauses that only it has are new.
     ///
     /// # Errors
     /// Two histograms hold too many values to be merged; the detail stays as it was.
-    pub fn merge(&mut self, other: &Detail) -> Result<(), HistogramOverflow> {
+    pub fn merge(&mut self, other: &KindHistograms) -> Result<(), HistogramOverflow> {
         if !self.has_room_for(other) {
             return Err(HistogramOverflow);
         }
@@ -324,7 +325,7 @@ impl Detail {
         Ok(())
     }
 
-    fn has_room_for(&self, other: &Detail) -> bool {
+    fn has_room_for(&self, other: &KindHistograms) -> bool {
         let lists = [
             (&self.response, &other.response),
             (&self.spreads, &other.spreads),
@@ -568,10 +569,11 @@ mod tests {
     fn details_with_too_many_values_are_refused_as_a_whole() {
         let mut half = histogram(&[1]);
         (0..63).for_each(|_| half.merge(&half.clone()).unwrap());
-        let full = Detail { response: vec![half.clone()], ..Detail::default() };
+        let full = KindHistograms { response: vec![half.clone()], ..KindHistograms::default() };
         let mut detail = full.clone();
         assert_eq!((detail.merge(&full), &detail), (Err(HistogramOverflow), &full));
-        let failed = Detail { failed: [((0, Outcome::Reset), half)].into(), ..Detail::default() };
+        let failed =
+            KindHistograms { failed: [((0, Outcome::Reset), half)].into(), ..KindHistograms::default() };
         assert_eq!(detail.merge(&failed), Ok(()));
         assert_eq!(detail.clone().merge(&failed), Err(HistogramOverflow));
     }

@@ -10,8 +10,8 @@ use languages::{Diagnostics, nearest};
 use serde_json::{Value, json};
 
 use crate::Field;
+use crate::redactions::Redactions;
 use crate::testbed::{Fact, FactSection, FactState, LOAD_MACHINE};
-use crate::withheld::Withheld;
 
 /// The version of the form of notes.
 pub const NOTES_FORMAT: u32 = 1;
@@ -24,7 +24,7 @@ const OTHER: &str = "Other notes";
 pub struct Notes {
     /// The notes in the order of the report.
     notes: Vec<Note>,
-    withheld: Withheld,
+    withheld: Redactions,
 }
 
 /// A note: its value, and its section and name in the report.
@@ -83,7 +83,7 @@ fn read_notes(mut top: TomlTable) -> Option<Notes> {
         top.required("format", "The version of this form: 1.", whole_u32(NOTES_FORMAT..=NOTES_FORMAT));
     let fields = field().non_empty_list();
     let withheld = top.optional("withhold", "Fields that are found and not disclosed.", fields);
-    let withheld = Withheld::of(&withheld.unwrap_or_default());
+    let withheld = Redactions::of(&withheld.unwrap_or_default());
     let mut notes = read_groups(&mut top, "", |_| true);
     let about_load = "A machine that made the load and did not run the server.";
     if let Some(mut load) = top.optional_table("load", about_load) {

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use units::Nanos;
 
 /// An operation of a kind: an index into the workload's list of kinds.
-pub trait Kinded {
+pub trait HasKind {
     /// Returns the index of the operation's kind.
     fn kind(&self) -> u16;
 }
@@ -223,7 +223,7 @@ pub struct Reply {
     pub done: Nanos,
     /// The values of its measures; they count if it succeeded.
     pub measured: MeasuredValues,
-    /// The value for its user ([`crate::Answer::value`]); 0 if the family has none.
+    /// The value for its user ([`crate::UserReply::value`]); 0 if the family has none.
     pub answer: u64,
     /// The protocol's own code of the failure, as its family defines it: an HTTP status; 0 if it has none.
     pub code: u32,

@@ -54,7 +54,7 @@ pub struct IntervalRecord {
     /// The SUT's use of its machine, where that can be seen.
     pub sut: Option<SutUse>,
     /// The bulky part of the record; `None` where it is elsewhere, as in run files.
-    pub detail: Option<Detail>,
+    pub detail: Option<KindHistograms>,
 }
 
 /// The load thread, or the load agent as a whole, that a record comes from.
@@ -182,7 +182,7 @@ pub struct Example {
 
 /// The bulky part of a record, too large to keep per second: histograms of each kind.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Detail {
+pub struct KindHistograms {
     /// Response times of successful operations, per kind.
     pub response: Vec<Histogram>,
     /// Times from due to failure, per kind and outcome.
@@ -212,7 +212,7 @@ pub struct DetailRecord {
     /// The end of the batch.
     pub end: Nanos,
     /// The histograms.
-    pub detail: Detail,
+    pub detail: KindHistograms,
 }
 
 impl fmt::Display for RecordSource {
@@ -267,7 +267,7 @@ impl IntervalRecord {
         }
         self.health = Health::default();
         self.sut = None;
-        self.detail.iter_mut().for_each(Detail::clear);
+        self.detail.iter_mut().for_each(KindHistograms::clear);
     }
 }
 
@@ -339,11 +339,11 @@ impl FailureCodes {
     }
 }
 
-impl Detail {
+impl KindHistograms {
     /// Makes the detail of operations of some kinds with some spreads, and of some kinds of pauses; allocates nothing for
     /// their histograms.
-    pub fn new(n_kinds: usize, n_spreads: usize, n_pauses: usize) -> Detail {
-        Detail {
+    pub fn new(n_kinds: usize, n_spreads: usize, n_pauses: usize) -> KindHistograms {
+        KindHistograms {
             response: vec![Histogram::new(); n_kinds],
             failed: BTreeMap::new(),
             spreads: vec![Histogram::new(); n_spreads],
@@ -361,7 +361,7 @@ impl Detail {
 
 /// The ending of a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Ending {
+pub enum RunEnding {
     /// All load points were run.
     Complete,
     /// It was stopped before, for a reason.

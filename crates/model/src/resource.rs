@@ -31,7 +31,7 @@ impl MachineRole {
 
 /// A monitored machine, or a service on it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Machine {
+pub struct MonitoredSource {
     /// The name for people: `this machine`, `http://sut:9100/metrics`.
     pub name: String,
     /// The role of the machine.

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 #[serde(deny_unknown_fields)]
 pub struct Secret {
     /// The part of the request.
-    pub part: RequestPart,
+    pub part: SecretLocation,
     /// The text before the value, in clear: `Bearer `.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub prefix: String,
@@ -21,7 +21,7 @@ pub struct Secret {
 /// A part of a request that can be a secret.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum RequestPart {
+pub enum SecretLocation {
     /// The value of the header field of this name.
     Header(String),
     /// The body.
@@ -44,14 +44,14 @@ pub enum SecretSource {
     Definition,
 }
 
-impl RequestPart {
+impl SecretLocation {
     /// Returns its key in a definition: `headers.Authorization`.
     pub fn key(&self) -> String {
         match self {
-            RequestPart::Header(name) => format!("headers.{name}"),
-            RequestPart::Body => "body".to_owned(),
-            RequestPart::Parameter(name) => format!("parameters.{name}"),
-            RequestPart::Path => "path".to_owned(),
+            SecretLocation::Header(name) => format!("headers.{name}"),
+            SecretLocation::Body => "body".to_owned(),
+            SecretLocation::Parameter(name) => format!("parameters.{name}"),
+            SecretLocation::Path => "path".to_owned(),
         }
     }
 
@@ -60,10 +60,10 @@ impl RequestPart {
         let is_line = |c: char| c == '\t' || c == ' ' || c.is_ascii_graphic();
         match self {
             _ if value.is_empty() => Some("it is empty"),
-            RequestPart::Header(_) if value.trim() != value || !value.chars().all(is_line) => {
+            SecretLocation::Header(_) if value.trim() != value || !value.chars().all(is_line) => {
                 Some("it is not one line of ASCII without spaces around it")
             }
-            RequestPart::Parameter(_)
+            SecretLocation::Parameter(_)
                 if !value.chars().all(|c| c.is_ascii_graphic() && !"#{}".contains(c)) =>
             {
                 Some("it has characters that are not allowed in a path")

@@ -9,7 +9,7 @@ use languages::{REDACTED, credential_spans, is_auth_scheme, is_credential, is_cr
 
 use crate::workload::has_placeholders;
 use crate::{
-    DataTable, PathPattern, Request, RequestPart, Secret, SecretSource, TemplatePiece, template_pieces,
+    DataTable, PathPattern, Request, Secret, SecretLocation, SecretSource, TemplatePiece, template_pieces,
 };
 
 /// The shortest value that is redacted in texts; shorter ones occur there by chance.
@@ -44,7 +44,7 @@ pub struct MissingSecret {
 
 impl Secrets {
     /// Adds the value of a part of the request at `kind`.
-    pub fn insert(&mut self, kind: usize, part: &RequestPart, value: String) {
+    pub fn insert(&mut self, kind: usize, part: &SecretLocation, value: String) {
         self.values.insert((kind, part.key()), value);
     }
 
@@ -86,13 +86,13 @@ impl Secrets {
             let value = self.values.get(&(kind, secret.part.key())).ok_or_else(missing)?;
             let value = format!("{}{value}", secret.prefix);
             match &secret.part {
-                RequestPart::Header(name) => filled.headers.push((name.clone(), value)),
-                RequestPart::Body => filled.body = value,
-                RequestPart::Parameter(name) => {
+                SecretLocation::Header(name) => filled.headers.push((name.clone(), value)),
+                SecretLocation::Body => filled.body = value,
+                SecretLocation::Parameter(name) => {
                     let parameter = filled.parameters.iter_mut().find(|parameter| parameter.name == *name);
                     parameter.ok_or_else(missing)?.texts = vec![value];
                 }
-                RequestPart::Path => filled.path = value.parse().map_err(|_| missing())?,
+                SecretLocation::Path => filled.path = value.parse().map_err(|_| missing())?,
             }
         }
         Ok(filled)
@@ -101,10 +101,10 @@ impl Secrets {
 
 impl Request {
     /// Returns the reason why a value is not allowed in a part of this request, if any; never repeats the value.
-    pub fn fault_of(&self, part: &RequestPart, value: &str) -> Option<&'static str> {
+    pub fn fault_of(&self, part: &SecretLocation, value: &str) -> Option<&'static str> {
         match part {
             // In headers and bodies a value is encoded for its place.
-            RequestPart::Parameter(name) if !self.path.names().contains(name) && !value.is_empty() => None,
+            SecretLocation::Parameter(name) if !self.path.names().contains(name) && !value.is_empty() => None,
             _ => part.fault(value),
         }
     }
@@ -120,19 +120,19 @@ impl Request {
                 false => is_credential(&name, &value),
             };
             match is_secret && !self.disclosed.contains(&name) {
-                true => taken.push((of(RequestPart::Header(name)), value)),
+                true => taken.push((of(SecretLocation::Header(name)), value)),
                 false => self.headers.push((name, value)),
             }
         }
         if !self.discloses("body") && !credential_spans(&without_values(&self.body)).is_empty() {
-            taken.push((of(RequestPart::Body), std::mem::take(&mut self.body)));
+            taken.push((of(SecretLocation::Body), std::mem::take(&mut self.body)));
         }
         let path = self.path.to_string();
         if !self.discloses("path")
             && let Some(shown) = path_without_credentials(&path)
         {
             self.path = shown;
-            taken.push((of(RequestPart::Path), path));
+            taken.push((of(SecretLocation::Path), path));
         }
         self.secrets.extend(taken.iter().map(|(secret, _)| secret.clone()));
         taken
@@ -191,7 +191,7 @@ mod tests {
             headers: vec![("Accept".into(), "*/*".into()), ("Authorization".into(), "Bearer h1".into())],
             body: "password=b1".into(),
             secrets: vec![Secret {
-                part: RequestPart::Parameter("token".into()),
+                part: SecretLocation::Parameter("token".into()),
                 prefix: "v-".into(),
                 source: SecretSource::Env("TOKEN".into()),
             }],
@@ -213,7 +213,7 @@ mod tests {
             secrets.insert(3, &secret.part, value.clone());
         }
         assert!(secrets.fill(3, &stored).unwrap_err().to_string().contains("`parameters.token`"));
-        secrets.insert(3, &RequestPart::Parameter("token".into()), "t1".into());
+        secrets.insert(3, &SecretLocation::Parameter("token".into()), "t1".into());
         let filled = secrets.fill(3, &stored).unwrap();
         assert_eq!(filled.path_of(1), "/x?api_key=k1&id=b&token=v-t1");
         assert_eq!((filled.headers, filled.body), (request().headers, request().body));
@@ -238,10 +238,10 @@ mod tests {
     #[test]
     fn a_secret_that_a_peer_repeats_is_redacted() {
         let mut secrets = Secrets::default();
-        secrets.insert(0, &RequestPart::Body, "abcd".into());
-        secrets.insert(1, &RequestPart::Body, "abcdef".into());
-        secrets.insert(2, &RequestPart::Body, "a".into());
-        secrets.insert(3, &RequestPart::Body, "Bearer wxyz".into());
+        secrets.insert(0, &SecretLocation::Body, "abcd".into());
+        secrets.insert(1, &SecretLocation::Body, "abcdef".into());
+        secrets.insert(2, &SecretLocation::Body, "a".into());
+        secrets.insert(3, &SecretLocation::Body, "Bearer wxyz".into());
         assert_eq!(secrets.redact_from("a abcd, abcdef"), "a [redacted], [redacted]");
         assert_eq!(secrets.redact_from("Bearer wxyz wxyz"), "[redacted] [redacted]");
     }

@@ -2,7 +2,7 @@
 
 use units::{Nanos, Rng};
 
-use crate::{Kinded, Outcome, PauseStart};
+use crate::{HasKind, Outcome, PauseStart};
 
 /// The next step of a virtual user.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,17 +39,17 @@ impl<O> Step<O> {
 
 /// The part of a reply that its user sees.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Answer {
+pub struct UserReply {
     /// The outcome of the operation.
     pub outcome: Outcome,
     /// The value that the operation asked for, as its family defines it: a number of messages, an order number.
     pub value: u64,
 }
 
-impl Answer {
+impl UserReply {
     /// Makes the answer of an operation that asks for no value.
-    pub fn of(outcome: Outcome) -> Answer {
-        Answer { outcome, value: 0 }
+    pub fn of(outcome: Outcome) -> UserReply {
+        UserReply { outcome, value: 0 }
     }
 }
 
@@ -59,13 +59,13 @@ pub trait User {
     type Operation;
 
     /// Returns the next step. `last` is the answer to the operation performed just before, if any.
-    fn next(&mut self, last: Option<Answer>, rng: &mut Rng) -> Step<Self::Operation>;
+    fn next(&mut self, last: Option<UserReply>, rng: &mut Rng) -> Step<Self::Operation>;
 }
 
 /// The source of users and of scheduled operations: the part of a benchmark that the engine needs.
 pub trait Mix {
     /// The operation that users perform.
-    type Operation: Kinded;
+    type Operation: HasKind;
     /// Users of a closed loop.
     type User: User<Operation = Self::Operation>;
 

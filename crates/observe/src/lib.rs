@@ -49,6 +49,6 @@ pub use open_files::open_files_max;
 pub use program::{ObserverProgram, StartProgram, StartedProgram};
 pub use thread_use::{SchedStat, ThreadUse};
 pub use watch::{
-    GroupDescription, LimitDescription, ProcessSelector, ProcessSelectorError, Unseen, WatchError,
+    BlindSpot, GroupDescription, LimitDescription, ProcessSelector, ProcessSelectorError, WatchError,
     WatchedTargets, is_here, is_listening, memory_limit_of,
 };

@@ -80,7 +80,7 @@ fn cut_exponential(mean: Nanos, u: f64) -> Nanos {
 
 #[cfg(test)]
 mod tests {
-    use units::Purpose;
+    use units::StreamPurpose;
 
     use super::*;
     use crate::TransactionMix;
@@ -128,7 +128,7 @@ mod tests {
 
     #[test]
     fn pauses_are_drawn_as_the_pacing_says() {
-        let rng = &mut Rng::new(1, Purpose::User, 0);
+        let rng = &mut Rng::new(1, StreamPurpose::User, 0);
         let mut mean = |pacing: Pacing, kind| {
             let sum: f64 = (0..40_000).map(|_| pacing.think(kind, rng).as_secs_f64()).sum();
             sum / 40_000.0

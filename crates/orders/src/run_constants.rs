@@ -48,7 +48,7 @@ fn is_allowed(a: u32, c_load: u32, c_run: u32) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use units::Purpose;
+    use units::StreamPurpose;
 
     use super::*;
 
@@ -66,8 +66,11 @@ mod tests {
             let scale = DataScale::new(1, divisor).unwrap();
             let a = scale.last_names(0).a;
             for c_load in 0..=a {
-                let constants =
-                    RunConstants::draw(&scale, c_load, &mut Rng::new(u64::from(c_load), Purpose::Data, 0));
+                let constants = RunConstants::draw(
+                    &scale,
+                    c_load,
+                    &mut Rng::new(u64::from(c_load), StreamPurpose::Data, 0),
+                );
                 assert!(is_allowed(a, c_load, constants.last_name), "divisor {divisor}, C-Load {c_load}");
             }
         }

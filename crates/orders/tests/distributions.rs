@@ -2,7 +2,7 @@
 
 use orders::{DataScale, NuRand};
 use statrs::distribution::{ChiSquared, ContinuousCDF};
-use units::{Purpose, Rng};
+use units::{Rng, StreamPurpose};
 
 /// Returns the number of pairs of draws that lead to each key, by key less the first.
 ///
@@ -128,7 +128,7 @@ fn draws_have_the_exact_distribution() {
         }
         assert!(50 < probabilities.len());
 
-        let mut rng = Rng::new(7, Purpose::User, index);
+        let mut rng = Rng::new(7, StreamPurpose::User, index);
         let mut drawn = vec![0u64; probabilities.len()];
         for _ in 0..N_DRAWS {
             drawn[group_of[(distribution.draw(&mut rng) - distribution.first) as usize]] += 1;

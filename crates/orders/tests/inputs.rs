@@ -5,7 +5,7 @@ use orders::{
     PaymentInput, RunConstants, Terminal, TransactionInput, TransactionKind, TransactionType,
 };
 use proptest::prelude::*;
-use units::{Purpose, Rng};
+use units::{Rng, StreamPurpose};
 
 const N_INPUTS: usize = 100_000;
 
@@ -19,10 +19,10 @@ struct Fixture {
 impl Fixture {
     fn new(warehouses: u32, divisor: u32, user: u32) -> Fixture {
         let scale = DataScale::new(warehouses, divisor).unwrap();
-        let constants = RunConstants::draw(&scale, 0, &mut Rng::new(1, Purpose::Data, 0));
+        let constants = RunConstants::draw(&scale, 0, &mut Rng::new(1, StreamPurpose::Data, 0));
         let generator = InputGenerator::new(&scale, &constants);
         let terminal = Terminal::of_user(user, &scale);
-        Fixture { scale, generator, terminal, rng: Rng::new(1, Purpose::User, u64::from(user)) }
+        Fixture { scale, generator, terminal, rng: Rng::new(1, StreamPurpose::User, u64::from(user)) }
     }
 
     fn draw(&mut self, kind: TransactionType) -> TransactionInput {
@@ -139,7 +139,7 @@ proptest! {
     #[test]
     fn inputs_name_only_what_exists(seed: u64, warehouses in 1u32..5, divisor in 0usize..9, user: u32) {
         let mut fixture = Fixture::new(warehouses, orders::DIVISORS[divisor], user);
-        fixture.rng = Rng::new(seed, Purpose::User, 0);
+        fixture.rng = Rng::new(seed, StreamPurpose::User, 0);
         let (scale, home) = (fixture.scale, fixture.terminal.home);
         let exists = |key: DistrictKey| (1..=warehouses).contains(&key.warehouse) && (1..=10).contains(&key.district);
         let customer_exists = |customer| match customer {

@@ -14,7 +14,7 @@ use orders::{
     TransactionType,
 };
 use proptest::prelude::*;
-use units::{Purpose, Rng, WallTime};
+use units::{Rng, StreamPurpose, WallTime};
 
 const PAGE: &str = include_str!("../../../docs/protocols/order-entry.md");
 
@@ -412,7 +412,7 @@ proptest! {
     #[test]
     fn inputs_come_back_as_they_were_written(seed: u64, warehouses in 1u32..20, user in 0u32..200) {
         let scale = DataScale::new(warehouses, 100).unwrap();
-        let mut rng = Rng::new(seed, Purpose::Data, 0);
+        let mut rng = Rng::new(seed, StreamPurpose::Data, 0);
         let generator = InputGenerator::new(&scale, &RunConstants::draw(&scale, 3, &mut rng));
         let terminal = Terminal::of_user(user, &scale);
         for kind in TransactionType::ALL {

@@ -23,5 +23,5 @@ mod transaction;
 pub use counts::StoreCounts;
 pub use error::StoreError;
 pub use load::{create, log_of, remove};
-pub use session::{Performed, Session};
+pub use session::{PerformedTransaction, StoreSession};
 pub use store::{FORMAT, OrderStore, Synchronous, ViolatingRow, Violations, database_name};

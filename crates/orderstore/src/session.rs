@@ -10,7 +10,7 @@ use units::WallTime;
 
 use crate::counts::StoreCounts;
 use crate::error::StoreError;
-use crate::transaction::{Delivery, End, NewOrder, OrderStatus, Payment, StockLevel, failed};
+use crate::transaction::{Delivery, NewOrder, OrderStatus, Payment, StockLevel, TransactionEnd, failed};
 
 /// The first wait for a lock, which doubles up to the longest.
 const WAIT_MIN: Duration = Duration::from_micros(100);
@@ -20,7 +20,7 @@ const WAIT_MAX: Duration = Duration::from_millis(5);
 const WAITS_MAX: u32 = 2000;
 
 /// A connection with the prepared statements of all transactions.
-pub struct Session<'c> {
+pub struct StoreSession<'c> {
     control: Control<'c>,
     new_order: NewOrder<'c>,
     payment: Payment<'c>,
@@ -31,16 +31,19 @@ pub struct Session<'c> {
 
 /// A transaction that has been performed.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Performed {
+pub struct PerformedTransaction {
     /// The output.
     pub output: TransactionOutput,
     /// The number of times that it was begun again, because another connection had the lock.
     pub n_retries: u32,
 }
 
-impl<'c> Session<'c> {
-    pub(crate) fn new(database: &'c Connection, counts: &'c StoreCounts) -> rusqlite::Result<Session<'c>> {
-        Ok(Session {
+impl<'c> StoreSession<'c> {
+    pub(crate) fn new(
+        database: &'c Connection,
+        counts: &'c StoreCounts,
+    ) -> rusqlite::Result<StoreSession<'c>> {
+        Ok(StoreSession {
             control: Control::new(database, counts)?,
             new_order: NewOrder::new(database)?,
             payment: Payment::new(database)?,
@@ -56,8 +59,12 @@ impl<'c> Session<'c> {
     ///
     /// # Errors
     /// Nothing has changed: the lock was held for too long, the data lack a row, or SQLite refused.
-    pub fn perform(&mut self, input: &TransactionInput, now: WallTime) -> Result<Performed, StoreError> {
-        let Session { control, new_order, payment, order_status, delivery, stock_level } = self;
+    pub fn perform(
+        &mut self,
+        input: &TransactionInput,
+        now: WallTime,
+    ) -> Result<PerformedTransaction, StoreError> {
+        let StoreSession { control, new_order, payment, order_status, delivery, stock_level } = self;
         control.perform(Lock::of(input), || match input {
             TransactionInput::NewOrder(input) => new_order.perform(input, now),
             TransactionInput::Payment(input) => payment.perform(input, now),
@@ -74,7 +81,7 @@ pub(crate) fn perform(
     counts: &StoreCounts,
     input: &TransactionInput,
     now: WallTime,
-) -> Result<Performed, StoreError> {
+) -> Result<PerformedTransaction, StoreError> {
     let mut control = Control::new(database, counts).map_err(failed)?;
     control.perform(Lock::of(input), || match input {
         TransactionInput::NewOrder(input) => NewOrder::new(database).map_err(failed)?.perform(input, now),
@@ -126,8 +133,8 @@ impl<'c> Control<'c> {
     fn perform(
         &mut self,
         lock: Lock,
-        mut body: impl FnMut() -> Result<End, StoreError>,
-    ) -> Result<Performed, StoreError> {
+        mut body: impl FnMut() -> Result<TransactionEnd, StoreError>,
+    ) -> Result<PerformedTransaction, StoreError> {
         let (mut n_waits, mut wait) = (0, WAIT_MIN);
         loop {
             match self.once(lock, &mut body) {
@@ -137,7 +144,7 @@ impl<'c> Control<'c> {
                     (n_waits, wait) = (n_waits + 1, WAIT_MAX.min(2 * wait));
                 }
                 Err(why) if why.is_lock() => return Err(StoreError::Busy { n_waits }),
-                ended => return ended.map(|output| Performed { output, n_retries: n_waits }),
+                ended => return ended.map(|output| PerformedTransaction { output, n_retries: n_waits }),
             }
         }
     }
@@ -145,13 +152,13 @@ impl<'c> Control<'c> {
     fn once(
         &mut self,
         lock: Lock,
-        body: &mut impl FnMut() -> Result<End, StoreError>,
+        body: &mut impl FnMut() -> Result<TransactionEnd, StoreError>,
     ) -> Result<TransactionOutput, StoreError> {
         let begin = if lock == Lock::Write { &mut self.begin_write } else { &mut self.begin };
         begin.execute([]).map_err(failed)?;
         let ended = body().and_then(|end| match end {
-            End::Commit(output) => self.commit.execute([]).map_err(failed).map(|_| output),
-            End::Rollback(output) => self.rollback.execute([]).map_err(failed).map(|_| output),
+            TransactionEnd::Commit(output) => self.commit.execute([]).map_err(failed).map(|_| output),
+            TransactionEnd::Rollback(output) => self.rollback.execute([]).map_err(failed).map(|_| output),
         });
         if ended.is_err() {
             // Fails if SQLite has undone the transaction itself, which is what it is for.
@@ -190,9 +197,9 @@ mod tests {
         let performed = control.perform(Lock::Write, || {
             database.execute("INSERT INTO entry VALUES (1)", []).map_err(failed)?;
             n_locked -= 1;
-            if n_locked < 0 { Ok(End::Commit(output())) } else { Err(locked()) }
+            if n_locked < 0 { Ok(TransactionEnd::Commit(output())) } else { Err(locked()) }
         });
-        assert_eq!(performed.unwrap(), Performed { output: output(), n_retries: 3 });
+        assert_eq!(performed.unwrap(), PerformedTransaction { output: output(), n_retries: 3 });
         assert_eq!(counts.lock_waits(), 3);
         assert_eq!(n_rows(&database), 1);
     }
@@ -221,9 +228,9 @@ mod tests {
         assert!(matches!(missing, Err(StoreError::Missing { .. })), "{missing:?}");
         let rolled_back = control.perform(Lock::Write, || {
             database.execute("INSERT INTO entry VALUES (1)", []).map_err(failed)?;
-            Ok(End::Rollback(output()))
+            Ok(TransactionEnd::Rollback(output()))
         });
-        assert_eq!(rolled_back.unwrap(), Performed { output: output(), n_retries: 0 });
+        assert_eq!(rolled_back.unwrap(), PerformedTransaction { output: output(), n_retries: 0 });
         assert_eq!(n_rows(&database), 0);
     }
 }

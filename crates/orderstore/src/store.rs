@@ -14,7 +14,7 @@ use crate::checkpoints;
 use crate::counts::StoreCounts;
 use crate::error::StoreError;
 use crate::schema::rows_fact;
-use crate::session::{self, Performed, Session};
+use crate::session::{self, PerformedTransaction, StoreSession};
 
 /// The application id that tells a file with order-entry data from other SQLite files: `PLOE`.
 pub(crate) const APPLICATION_ID: i32 = 0x504c_4f45;
@@ -122,16 +122,20 @@ impl OrderStore {
     ///
     /// # Errors
     /// The tables are not those of the workload.
-    pub fn session(&self) -> Result<Session<'_>, StoreError> {
-        Session::new(&self.database, &self.counts).map_err(StoreError::database("preparing statements"))
+    pub fn session(&self) -> Result<StoreSession<'_>, StoreError> {
+        StoreSession::new(&self.database, &self.counts).map_err(StoreError::database("preparing statements"))
     }
 
     /// Performs a transaction by statements that the connection keeps prepared; what it writes bears the time `now`. For
-    /// owners of a connection that cannot hold a [`Session`] beside it.
+    /// owners of a connection that cannot hold a [`StoreSession`] beside it.
     ///
     /// # Errors
-    /// As of [`Session::perform`].
-    pub fn perform(&self, input: &TransactionInput, now: WallTime) -> Result<Performed, StoreError> {
+    /// As of [`StoreSession::perform`].
+    pub fn perform(
+        &self,
+        input: &TransactionInput,
+        now: WallTime,
+    ) -> Result<PerformedTransaction, StoreError> {
         session::perform(&self.database, &self.counts, input, now)
     }
 

@@ -4,7 +4,7 @@ use std::fmt::Display;
 use std::process::ExitCode;
 
 use accelerator::config::ConfigError;
-use accelerator::operation::StartError;
+use accelerator::operation::AcceleratorStartError;
 
 use crate::stderr::eprint;
 
@@ -58,14 +58,16 @@ impl From<ConfigError> for AcceleratorFailure {
     }
 }
 
-impl From<StartError> for AcceleratorFailure {
-    fn from(error: StartError) -> AcceleratorFailure {
+impl From<AcceleratorStartError> for AcceleratorFailure {
+    fn from(error: AcceleratorStartError) -> AcceleratorFailure {
         let exit = match error {
-            StartError::Origin(_) | StartError::Tls(_) | StartError::NoListener(_) => AcceleratorExit::Usage,
-            StartError::Disk(_) | StartError::Log { .. } | StartError::Admin { .. } => {
-                AcceleratorExit::Machine
-            }
-            StartError::Listen(_) | StartError::System(_) => AcceleratorExit::Machine,
+            AcceleratorStartError::Origin(_)
+            | AcceleratorStartError::Tls(_)
+            | AcceleratorStartError::NoListener(_) => AcceleratorExit::Usage,
+            AcceleratorStartError::Disk(_)
+            | AcceleratorStartError::Log { .. }
+            | AcceleratorStartError::Admin { .. } => AcceleratorExit::Machine,
+            AcceleratorStartError::Listen(_) | AcceleratorStartError::System(_) => AcceleratorExit::Machine,
         };
         AcceleratorFailure::new(exit, error)
     }

@@ -13,7 +13,7 @@ use crate::settings::{self, SettingArgument};
 use crate::url_words::is_url;
 
 /// A benchmark as the user chose it, with the source of its definition.
-pub(crate) struct Chosen {
+pub(crate) struct ChosenBenchmark {
     /// Definition and workload.
     pub benchmark: Benchmark,
     /// The name that it was chosen by: an id, or the path of a definition.
@@ -29,7 +29,7 @@ pub(crate) struct Chosen {
 /// The subject of a run, and what else the arguments that name it ask for.
 pub(crate) struct Subject {
     /// The benchmark.
-    pub chosen: Chosen,
+    pub chosen: ChosenBenchmark,
     /// Overrides of its definition by the run, on a server that planning replaces.
     pub overrides: Overrides,
     /// The settings of its family that are given.
@@ -38,7 +38,7 @@ pub(crate) struct Subject {
     pub sut: SutArguments,
 }
 
-impl Chosen {
+impl ChosenBenchmark {
     /// Returns the workload with settings: the benchmark's own, or that of the filelist that they name.
     ///
     /// # Errors
@@ -82,9 +82,9 @@ pub(crate) struct DefinitionFile {
 }
 
 /// Finds a built-in benchmark or reads a definition.
-pub(crate) fn choose(name: &str) -> Result<Chosen, Failure> {
+pub(crate) fn choose(name: &str) -> Result<ChosenBenchmark, Failure> {
     let (benchmark, source) = with_source(name)?;
-    Ok(Chosen { benchmark, name: name.to_owned(), source, given: None, is_refined: false })
+    Ok(ChosenBenchmark { benchmark, name: name.to_owned(), source, given: None, is_refined: false })
 }
 
 /// Finds a benchmark; returns it with the settings and the workload of the filelist that may be named beside it.

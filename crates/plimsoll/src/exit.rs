@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use analysis::VerdictState;
 use languages::{Diagnostics, escaped};
-use model::{Ending, Problem};
+use model::{Problem, RunEnding};
 use runfile::RunFileError;
 use testbed::RecipeError;
 
@@ -44,10 +44,10 @@ impl From<Exit> for ExitCode {
 
 impl Exit {
     /// Returns the exit code for a run's verdict and ending.
-    pub fn of_run(state: VerdictState, ending: &Ending) -> Exit {
+    pub fn of_run(state: VerdictState, ending: &RunEnding) -> Exit {
         match (state, ending) {
             (VerdictState::Valid, _) => Exit::Valid,
-            (_, Ending::Stopped(reason)) if reason == fleet::INTERRUPTED => Exit::Interrupted,
+            (_, RunEnding::Stopped(reason)) if reason == fleet::INTERRUPTED => Exit::Interrupted,
             _ => Exit::Invalid,
         }
     }

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use model::{CertificateCheck, Connection, Modification, Plan, limits_text};
+use model::{CertificateCheck, ConnectionLifetime, Modification, Plan, limits_text};
 use units::Nanos;
 
 /// The unit of an offered rate.
@@ -83,12 +83,12 @@ fn protocol_text(plan: &Plan) -> String {
         return format!("{}{mode}", plan.workload.family());
     };
     let connection = match protocol.connection {
-        Connection::PerRequest => "a connection per request".to_owned(),
-        Connection::Sessions => "a connection per session".to_owned(),
-        Connection::KeepAlive { requests_max: None } => {
+        ConnectionLifetime::PerRequest => "a connection per request".to_owned(),
+        ConnectionLifetime::Sessions => "a connection per session".to_owned(),
+        ConnectionLifetime::KeepAlive { requests_max: None } => {
             "persistent connections where the server keeps them".to_owned()
         }
-        Connection::KeepAlive { requests_max: Some(n) } => format!("{n} requests per connection"),
+        ConnectionLifetime::KeepAlive { requests_max: Some(n) } => format!("{n} requests per connection"),
     };
     format!("HTTP/{}{}, {connection}", protocol.http.name(), protocol.tls.clause())
 }

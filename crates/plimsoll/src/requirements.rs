@@ -1,6 +1,6 @@
 //! The requirements of a plan on the machine.
 
-use model::{Connection, HttpVersion, Plan, WebProtocol, WebWorkload};
+use model::{ConnectionLifetime, HttpVersion, Plan, WebProtocol, WebWorkload};
 use observe::DoctorInput;
 
 use crate::paths;
@@ -36,12 +36,13 @@ pub(crate) fn requirements(plan: &Plan, shared: bool, rate: Option<f64>) -> Doct
 fn connections_max(plan: &Plan) -> u32 {
     let users = plan.loads().map(|load| load.in_flight_max()).max().unwrap_or(0);
     let shares = |protocol: &WebProtocol| {
-        protocol.http == HttpVersion::Http2 && matches!(protocol.connection, Connection::KeepAlive { .. })
+        protocol.http == HttpVersion::Http2
+            && matches!(protocol.connection, ConnectionLifetime::KeepAlive { .. })
     };
     let protocol = plan.workload.web().map(|web| web.protocol).filter(shares);
     users.div_ceil(protocol.map_or(1, |protocol| protocol.streams.max(1)))
 }
 
 fn is_per_request(web: &WebWorkload) -> bool {
-    web.protocol.connection == Connection::PerRequest
+    web.protocol.connection == ConnectionLifetime::PerRequest
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use analysis::{Analysis, Analyzer, Finding, Reason, VerdictState};
 use disclosure::{PriceSheet, Provenance, Report};
-use model::{Ending, Load, Plan, Testbed};
+use model::{Load, Plan, RunEnding, Testbed};
 use runfile::{ReadExtent, Record, Run, RunFileError};
 use units::WallTime;
 
@@ -51,7 +51,7 @@ impl Results {
     pub(crate) fn read_ended(path: &Path, why: Option<&str>) -> Result<Results, RunFileError> {
         let run = Run::open(path)?;
         let ending = match (run.ending(), why) {
-            (Ending::Missing, Some(why)) => Ending::Stopped(why.to_owned()),
+            (RunEnding::Missing, Some(why)) => RunEnding::Stopped(why.to_owned()),
             (ending, _) => ending.clone(),
         };
         Results::ended(&run, ending, |_| {})
@@ -70,7 +70,7 @@ impl Results {
         Results::ended(run, run.ending().clone(), visit)
     }
 
-    fn ended(run: &Run, ending: Ending, mut visit: impl FnMut(&Record)) -> Result<Results, RunFileError> {
+    fn ended(run: &Run, ending: RunEnding, mut visit: impl FnMut(&Record)) -> Result<Results, RunFileError> {
         let mut analyzer = Analyzer::new(run.plan());
         run.machines()?.into_iter().for_each(|machine| analyzer.machine(machine));
         run.series()?.into_iter().for_each(|series| analyzer.series(series));

@@ -5,10 +5,10 @@ use std::io::Read;
 use std::path::Path;
 
 use languages::{Diagnostic, Diagnostics, foreign_text};
-use model::{PlacedSecret, Request, RequestPart, SecretSource, Secrets};
+use model::{PlacedSecret, Request, SecretLocation, SecretSource, Secrets};
 use thiserror::Error;
 
-use crate::benchmark::{Chosen, DefinitionFile, DefinitionSource};
+use crate::benchmark::{ChosenBenchmark, DefinitionFile, DefinitionSource};
 use crate::exit::Failure;
 use crate::paths;
 
@@ -20,7 +20,7 @@ const FILE_BYTES_MAX: u64 = 1 << 20;
 ///
 /// # Errors
 /// Lists all secrets that cannot be read, each with its key and position in the definition, and never with its value.
-pub(crate) fn read(chosen: &Chosen, has_filelist: bool) -> Result<Secrets, Failure> {
+pub(crate) fn read(chosen: &ChosenBenchmark, has_filelist: bool) -> Result<Secrets, Failure> {
     let mut secrets = Secrets::default();
     secrets.set_data(chosen.benchmark.data.clone());
     let folder = match &chosen.source {
@@ -123,7 +123,7 @@ enum SecretFileError {
 }
 
 /// Reads a value from a file; a trailing line break is removed, except from a body.
-fn file(path: &Path, part: &RequestPart) -> Result<String, SecretFileError> {
+fn file(path: &Path, part: &SecretLocation) -> Result<String, SecretFileError> {
     let file = File::open(path)?;
     if !file.metadata()?.is_file() {
         return Err(SecretFileError::NotRegular);
@@ -136,7 +136,7 @@ fn file(path: &Path, part: &RequestPart) -> Result<String, SecretFileError> {
     let text = String::from_utf8(bytes).map_err(|_| SecretFileError::NotText)?;
     let line = text.strip_suffix('\n').unwrap_or(&text);
     Ok(match part {
-        RequestPart::Body => text,
+        SecretLocation::Body => text,
         _ => line.strip_suffix('\r').unwrap_or(line).to_owned(),
     })
 }

@@ -3,7 +3,7 @@
 use drivers::Trust;
 use fleet::ServerChoice;
 use model::{Family, Plan};
-use testbed::{Acceleration, Server};
+use testbed::{Acceleration, SutServer};
 
 use crate::candidate::{Candidate, ChosenServer};
 use crate::exit::Failure;
@@ -28,7 +28,7 @@ impl Candidate {
                 ServerChoice::External(trusting(server, plan, trust))
             }
             ChosenServer::Recipe(recipe) => {
-                ServerChoice::Start(Server::Recipe(recipe.clone()), self.acceleration(plan))
+                ServerChoice::Start(SutServer::Recipe(recipe.clone()), self.acceleration(plan))
             }
             ChosenServer::BuiltIn => {
                 let server = built_in(benchmark, filelist(&self.settings), plan)?;
@@ -48,7 +48,7 @@ impl Candidate {
 ///
 /// # Errors
 /// The family has none, or a directory of its data cannot be made.
-pub(crate) fn built_in(benchmark: &str, filelist: Option<&str>, plan: &Plan) -> Result<Server, Failure> {
+pub(crate) fn built_in(benchmark: &str, filelist: Option<&str>, plan: &Plan) -> Result<SutServer, Failure> {
     let family = plan.workload.family();
     let started = command_line(family).started.as_ref().ok_or_else(|| none_started(family))?;
     let mut args = vec!["serve".to_owned()];
@@ -58,7 +58,7 @@ pub(crate) fn built_in(benchmark: &str, filelist: Option<&str>, plan: &Plan) -> 
     if let Some(share) = plan.sut.quota {
         args.extend(["--cpu-allowance".to_owned(), share.to_string()]);
     }
-    Ok(Server::BuiltIn { family, status: started.status, program: std::env::current_exe()?, args })
+    Ok(SutServer::BuiltIn { family, status: started.status, program: std::env::current_exe()?, args })
 }
 
 /// Returns the failure of a family of which Plimsoll starts no server.

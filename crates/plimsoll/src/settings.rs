@@ -3,7 +3,7 @@
 use std::ffi::OsStr;
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use languages::Named;
+use languages::NamedValues;
 use model::{ChosenSetting, Family, SettingChoice, SettingKind, SettingValue};
 
 use crate::argument_error::ArgumentError;

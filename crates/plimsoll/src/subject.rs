@@ -3,7 +3,7 @@
 use languages::{foreign_text, without_credentials};
 
 use crate::arguments::{PlanArguments, SutArguments};
-use crate::benchmark::{self, Chosen, Subject};
+use crate::benchmark::{self, ChosenBenchmark, Subject};
 use crate::exit::Failure;
 use crate::url;
 use crate::url_arguments::UrlArguments;
@@ -60,7 +60,7 @@ fn of_benchmark(plan: &PlanArguments, url: &UrlArguments, sut: SutArguments) -> 
     })
 }
 
-fn benchmark(subjects: &[String], url: &UrlArguments) -> Result<Chosen, Failure> {
+fn benchmark(subjects: &[String], url: &UrlArguments) -> Result<ChosenBenchmark, Failure> {
     if let Some(flag) = url.first_given() {
         let error = format!("`{flag}` describes requests to URLs, but a benchmark defines its own");
         return Err(Failure::usage(error).hint("`plimsoll run URL` loads a page of a running server"));

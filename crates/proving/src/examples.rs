@@ -10,7 +10,7 @@ use std::process::{Command, Stdio};
 use anyhow::{Context, Result, bail, ensure};
 
 use crate::build::packaged_binary_with;
-use crate::packages::{self, NEEDED, Needed};
+use crate::packages::{self, REQUIRED_PACKAGES, RequiredPackage};
 use crate::shell::{line, output, root, run, say, write_page};
 
 /// A part of the examples.
@@ -27,7 +27,7 @@ const PARTS: [Part; 3] = [
     Part { name: "accelerator", minutes: 13, make: accelerator },
 ];
 
-const BROWSER: [Needed; 1] = [("chromium", "chromium")];
+const BROWSER: [RequiredPackage; 1] = [("chromium", "chromium")];
 
 /// The size of the picture, that of the first screen.
 const WINDOW: &str = "--window-size=1280,900";
@@ -61,7 +61,7 @@ pub fn perform(names: &[&str]) -> Result<()> {
     if let Some(other) = names.iter().find(|name| PARTS.iter().all(|part| part.name != **name)) {
         bail!("unknown example `{other}`; expected one of {}", known());
     }
-    packages::install(&NEEDED)?;
+    packages::install(&REQUIRED_PACKAGES)?;
     packages::install(&BROWSER)?;
     let chosen: Vec<&Part> =
         PARTS.iter().filter(|part| names.is_empty() || names.contains(&part.name)).collect();

@@ -16,11 +16,11 @@ const POLICY: &str = "/usr/sbin/policy-rc.d";
 /// A required file, and the package that contains it.
 ///
 /// A file is a path, or a name that is searched in program directories; `*` at its end stands for a version.
-pub type Needed = (&'static str, &'static str);
+pub type RequiredPackage = (&'static str, &'static str);
 
 /// Requirements of the tests: servers by recipe, their page programs, accelerators, Python as another kind of
 /// server, Node and Go for application servers and the cache test suite, slow networks.
-pub const NEEDED: [Needed; 31] = [
+pub const REQUIRED_PACKAGES: [RequiredPackage; 31] = [
     ("cc", "gcc"),
     ("nginx", "nginx-light"),
     ("apache2", "apache2"),
@@ -69,7 +69,7 @@ const ANSWERS: &str = "postfix postfix/main_mailer_type select No configuration"
 ///
 /// # Errors
 /// As for [`begin_installation`] and [`Installation::finish`].
-pub fn install(needed: &'static [Needed]) -> Result<()> {
+pub fn install(needed: &'static [RequiredPackage]) -> Result<()> {
     begin_installation(needed)?.finish()
 }
 
@@ -91,7 +91,7 @@ impl Installation {
 ///
 /// # Errors
 /// Packages are missing, and this user is not root or has no `apt-get`.
-pub fn begin_installation(needed: &'static [Needed]) -> Result<Installation> {
+pub fn begin_installation(needed: &'static [RequiredPackage]) -> Result<Installation> {
     let packages = missing(needed, &folders());
     if packages.is_empty() {
         return Ok(Installation(None));
@@ -106,7 +106,7 @@ pub fn begin_installation(needed: &'static [Needed]) -> Result<Installation> {
     Ok(Installation(Some(thread::spawn(move || install_all(needed, &packages)))))
 }
 
-fn install_all(needed: &[Needed], packages: &[&str]) -> Result<()> {
+fn install_all(needed: &[RequiredPackage], packages: &[&str]) -> Result<()> {
     let _policy = ServicePolicy::put(Path::new(POLICY))?;
     if packages.contains(&"postfix") {
         output(Command::new("sh").args(["-c", r#"echo "$1" | debconf-set-selections"#, "sh", ANSWERS]))?;
@@ -142,7 +142,7 @@ fn apt(arguments: &[&str]) -> Command {
     command
 }
 
-fn missing(needed: &[Needed], folders: &[PathBuf]) -> Vec<&'static str> {
+fn missing(needed: &[RequiredPackage], folders: &[PathBuf]) -> Vec<&'static str> {
     let missing = needed.iter().filter(|(file, _)| !exists(file, folders));
     missing.map(|(_, package)| *package).collect()
 }

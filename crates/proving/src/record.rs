@@ -9,7 +9,7 @@ use anyhow::{Context, Result, bail, ensure};
 
 use crate::bench::machine::{self, Program};
 use crate::build::packaged_binary;
-use crate::packages::{self, NEEDED};
+use crate::packages::{self, REQUIRED_PACKAGES};
 use crate::shell::{line, output, write_page};
 
 /// A benchmark with the load points to record.
@@ -155,7 +155,7 @@ pub fn perform(names: &[&str]) -> Result<()> {
     {
         bail!("unknown recording `{other}`; expected one of {}", known());
     }
-    packages::install(&NEEDED)?;
+    packages::install(&REQUIRED_PACKAGES)?;
     let plimsoll = packaged_binary()?;
     let chosen = RECORDINGS.iter().filter(|recording| names.is_empty() || names.contains(&recording.name));
     for recording in chosen {

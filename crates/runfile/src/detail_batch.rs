@@ -1,6 +1,6 @@
 //! Batches of the detail of several intervals.
 
-use model::Detail;
+use model::KindHistograms;
 use units::Nanos;
 
 use crate::codec::encode_detail;
@@ -13,7 +13,7 @@ pub(crate) const BATCH_LENGTH_MAX: Nanos = Nanos::from_secs(10);
 /// far.
 pub(crate) struct DetailBatch {
     key: RecordKey,
-    detail: Detail,
+    detail: KindHistograms,
     first_interval: u32,
     last_interval: u32,
     /// Ids of the rows, one per interval, in order; not empty.
@@ -22,7 +22,7 @@ pub(crate) struct DetailBatch {
 
 impl DetailBatch {
     /// Begins with the detail of an interval, which is in a row of its own.
-    pub(crate) fn new(key: RecordKey, detail: Detail, interval: u32, row: i64) -> DetailBatch {
+    pub(crate) fn new(key: RecordKey, detail: KindHistograms, interval: u32, row: i64) -> DetailBatch {
         DetailBatch { key, detail, first_interval: interval, last_interval: interval, rows: vec![row] }
     }
 
@@ -36,7 +36,7 @@ impl DetailBatch {
 
     /// Adds an interval's detail, which is in a row of its own. Returns `false` if it belongs to another batch: it does not
     /// continue this one, which would be too long with it, or hold more values than can be counted.
-    pub(crate) fn add(&mut self, key: &RecordKey, detail: &Detail, interval: u32, row: i64) -> bool {
+    pub(crate) fn add(&mut self, key: &RecordKey, detail: &KindHistograms, interval: u32, row: i64) -> bool {
         if !self.accepts(key, interval) || self.detail.merge(detail).is_err() {
             return false;
         }

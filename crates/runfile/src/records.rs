@@ -1,6 +1,6 @@
 //! Reading records one by one, because a whole run does not fit into memory.
 
-use model::{DetailRecord, Ending, IntervalRecord, ResourceRecord};
+use model::{DetailRecord, IntervalRecord, ResourceRecord, RunEnding};
 use rusqlite::Rows;
 
 use crate::codec::{LastReadings, decode_detail, decode_interval, decode_resource};
@@ -40,7 +40,7 @@ impl Run {
     pub fn records(&self, mut visit: impl FnMut(Record)) -> Result<ReadExtent, RunFileError> {
         match self.visit_all(&mut visit) {
             Ok(()) => Ok(ReadExtent::All),
-            Err(RunFileError::Damaged { place, why, .. }) if self.ending() == &Ending::Missing => {
+            Err(RunFileError::Damaged { place, why, .. }) if self.ending() == &RunEnding::Missing => {
                 Ok(ReadExtent::Until(format!("{place}: {why}")))
             }
             Err(why) => Err(why),

@@ -1,11 +1,11 @@
 //! Rows of the tables as values, in both directions.
 
 use blake3::Hash;
-use languages::Named;
+use languages::NamedValues;
 use model::{
-    CheckMoment, ConsistencyCheck, Counter, Ending, Example, Fact, FactSection, FactState, IntervalRecord,
-    LimitInForce, LoadPoint, Machine, MachineRole, NamedCount, Outcome, Phase, Plan, ResourceRecord, Series,
-    ServerLimit, Testbed,
+    CheckMoment, ConsistencyCheck, Counter, Example, Fact, FactSection, FactState, IntervalRecord,
+    LimitInForce, LoadPoint, MachineRole, MonitoredSource, NamedCount, Outcome, Phase, Plan, ResourceRecord,
+    RunEnding, Series, ServerLimit, Testbed,
 };
 use rusqlite::types::Type;
 use rusqlite::{Connection, OptionalExtension, Params, Row, params};
@@ -404,17 +404,21 @@ pub(crate) fn read_examples(database: &Connection) -> rusqlite::Result<Vec<Examp
     })
 }
 
-pub(crate) fn insert_machine(database: &Connection, number: u32, machine: &Machine) -> rusqlite::Result<()> {
+pub(crate) fn insert_machine(
+    database: &Connection,
+    number: u32,
+    machine: &MonitoredSource,
+) -> rusqlite::Result<()> {
     let values = params![number, machine.name, machine.role.name()];
     database.execute("INSERT INTO machine VALUES (?, ?, ?)", values).map(drop)
 }
 
 /// Reads the machines that were monitored; their numbers are their indexes.
-pub(crate) fn read_machines(database: &Connection) -> rusqlite::Result<Vec<Machine>> {
+pub(crate) fn read_machines(database: &Connection) -> rusqlite::Result<Vec<MonitoredSource>> {
     all(database, "SELECT name, role FROM machine ORDER BY machine", [], |row| {
         let name: String = row.get("role")?;
         let role = MachineRole::ALL.into_iter().find(|role| role.name() == name);
-        Ok(Machine { name: row.get("name")?, role: role.ok_or_else(|| unknown("role", &name))? })
+        Ok(MonitoredSource { name: row.get("name")?, role: role.ok_or_else(|| unknown("role", &name))? })
     })
 }
 
@@ -467,27 +471,27 @@ impl ResourceRow {
     }
 }
 
-pub(crate) fn insert_ending(database: &Connection, at: WallTime, ending: &Ending) -> rusqlite::Result<()> {
+pub(crate) fn insert_ending(database: &Connection, at: WallTime, ending: &RunEnding) -> rusqlite::Result<()> {
     let (state, reason) = match ending {
-        Ending::Complete => ("complete", ""),
-        Ending::Stopped(reason) => ("stopped", reason.as_str()),
-        Ending::Missing => return Ok(()),
+        RunEnding::Complete => ("complete", ""),
+        RunEnding::Stopped(reason) => ("stopped", reason.as_str()),
+        RunEnding::Missing => return Ok(()),
     };
     database.execute("INSERT INTO ending VALUES (1, ?, ?, ?)", params![state, reason, at.0]).map(drop)
 }
 
 /// Reads the ending of the run and its time.
-pub(crate) fn read_ending(database: &Connection) -> rusqlite::Result<(Ending, Option<WallTime>)> {
+pub(crate) fn read_ending(database: &Connection) -> rusqlite::Result<(RunEnding, Option<WallTime>)> {
     let found = database
         .query_row("SELECT state, reason, at_unix_ms FROM ending", [], |row| {
             let (state, reason, at): (String, String, i64) = row.try_into()?;
             let ending = match state.as_str() {
-                "complete" => Ending::Complete,
-                "stopped" => Ending::Stopped(reason),
+                "complete" => RunEnding::Complete,
+                "stopped" => RunEnding::Stopped(reason),
                 _ => return Err(unknown("state", &state)),
             };
             Ok((ending, Some(WallTime(at))))
         })
         .optional()?;
-    Ok(found.unwrap_or((Ending::Missing, None)))
+    Ok(found.unwrap_or((RunEnding::Missing, None)))
 }

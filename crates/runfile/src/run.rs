@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use blake3::Hash;
 use languages::without_credentials;
 use model::{
-    ConsistencyCheck, Ending, Example, FactSection, Machine, NamedCount, PLAN_FORMAT, Plan, Series, Testbed,
-    check_agents,
+    ConsistencyCheck, Example, FactSection, MonitoredSource, NamedCount, PLAN_FORMAT, Plan, RunEnding,
+    Series, Testbed, check_agents,
 };
 use rusqlite::Connection;
 use units::WallTime;
@@ -25,7 +25,7 @@ pub struct Run {
     /// The hash stored in the header's row.
     pub(crate) header_hash: Hash,
     header: Header,
-    ending: Ending,
+    ending: RunEnding,
     ended: Option<WallTime>,
 }
 
@@ -105,7 +105,7 @@ impl Run {
     }
 
     /// Returns the ending of the run.
-    pub fn ending(&self) -> &Ending {
+    pub fn ending(&self) -> &RunEnding {
         &self.ending
     }
 
@@ -146,7 +146,7 @@ impl Run {
     /// # Errors
     ///
     /// The table is damaged.
-    pub fn machines(&self) -> Result<Vec<Machine>, RunFileError> {
+    pub fn machines(&self) -> Result<Vec<MonitoredSource>, RunFileError> {
         rows::read_machines(&self.database).map_err(|why| self.damaged("machine", why))
     }
 

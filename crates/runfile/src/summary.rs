@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use model::{BenchmarkId, Ending};
+use model::{BenchmarkId, RunEnding};
 use units::WallTime;
 
 use crate::{Run, RunFileError};
@@ -15,7 +15,7 @@ pub struct Summary {
     /// The time at which the file was made.
     pub created: WallTime,
     /// The ending of the run.
-    pub ending: Ending,
+    pub ending: RunEnding,
     /// The time at which it ended; `None` if its end is missing.
     pub ended: Option<WallTime>,
     /// Number of load points in the plan.

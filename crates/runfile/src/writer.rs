@@ -18,8 +18,8 @@ use std::time::Duration;
 
 use blake3::Hash;
 use model::{
-    ConsistencyCheck, Detail, Ending, Example, IntervalRecord, LimitInForce, Load, LoadPoint, Machine,
-    NamedCount, ResourceRecord, Series,
+    ConsistencyCheck, Example, IntervalRecord, KindHistograms, LimitInForce, Load, LoadPoint,
+    MonitoredSource, NamedCount, ResourceRecord, RunEnding, Series,
 };
 use rusqlite::{Connection, OpenFlags, Transaction, params};
 use units::{Nanos, WallTime};
@@ -149,7 +149,7 @@ impl Writer {
         let ended = self.batches.remove(&key.agent);
         let batch = self.write("recording an interval in", |transaction| {
             row.insert(transaction)?;
-            let empty = Detail::default();
+            let empty = KindHistograms::default();
             add_detail(transaction, ended, key, record.detail.as_ref().unwrap_or(&empty), index)
         })?;
         self.batches.insert(key.agent, batch);
@@ -184,7 +184,7 @@ impl Writer {
     /// # Errors
     ///
     /// As for [`Writer::interval`].
-    pub fn machine(&mut self, number: u32, machine: &Machine) -> Result<(), RunFileError> {
+    pub fn machine(&mut self, number: u32, machine: &MonitoredSource) -> Result<(), RunFileError> {
         self.write("recording a machine in", |transaction| insert_machine(transaction, number, machine))
     }
 
@@ -255,12 +255,12 @@ impl Writer {
     /// Records how the run ended and leaves one plain file.
     ///
     /// Always call it, also after an error: it then writes as much as the disk still accepts. Without a row for its
-    /// ending the file reads as [`Ending::Missing`].
+    /// ending the file reads as [`RunEnding::Missing`].
     ///
     /// # Errors
     ///
     /// The disk is full, or the file cannot be written for another reason.
-    pub fn finish(mut self, at: WallTime, ending: &Ending) -> Result<(), RunFileError> {
+    pub fn finish(mut self, at: WallTime, ending: &RunEnding) -> Result<(), RunFileError> {
         // Records written now might not continue those refused before.
         let batches = if self.closed { BTreeMap::new() } else { std::mem::take(&mut self.batches) };
         self.closed = false;
@@ -359,7 +359,7 @@ fn add_detail(
     transaction: &Transaction,
     open: Option<DetailBatch>,
     key: RecordKey,
-    detail: &Detail,
+    detail: &KindHistograms,
     interval: u32,
 ) -> rusqlite::Result<DetailBatch> {
     let record = encode_detail(detail);
@@ -415,8 +415,8 @@ fn offered(load: Load) -> String {
 #[cfg(test)]
 mod tests {
     use model::{
-        AgentPlan, BenchmarkId, Connection as Kept, Flow, PLAN_FORMAT, Phase, Phases, Plan, Rules, SutPlan,
-        Testbed, Think, WebProtocol, WebWorkload,
+        AgentPlan, BenchmarkId, ConnectionLifetime as Kept, Flow, PLAN_FORMAT, Phase, Phases, Plan, Rules,
+        SutPlan, Testbed, ThinkTime, WebProtocol, WebWorkload,
     };
 
     use super::*;
@@ -430,7 +430,7 @@ mod tests {
             requests: vec![],
             pages: vec![],
             counts_pages: false,
-            think: Think::None,
+            think: ThinkTime::None,
             cookies: model::Cookies::None,
             data: Vec::new(),
             protocol: WebProtocol::plain(Kept::PerRequest),
@@ -474,7 +474,7 @@ mod tests {
             end: start + Nanos::from_secs(1),
             flow: Flow { ok: u64::from(index), ..Flow::default() },
             // A web workload has one spread.
-            detail: Some(Detail::new(0, 1, 0)),
+            detail: Some(KindHistograms::new(0, 1, 0)),
             ..IntervalRecord::empty(0, 0)
         }
     }
@@ -511,7 +511,7 @@ mod tests {
         assert!(CHECKPOINT_EVERY < Nanos::from_secs(taken.into()), "{taken}");
         assert!(matches!(writer.interval(&second(taken + 1)), Err(RunFileError::Closed { .. })));
         assert_eq!(n_intervals(&path), taken);
-        drop(writer.finish(WallTime(0), &Ending::Stopped("the disk is full".to_owned())));
+        drop(writer.finish(WallTime(0), &RunEnding::Stopped("the disk is full".to_owned())));
         assert_eq!(n_intervals(&path), taken);
     }
 
@@ -522,7 +522,7 @@ mod tests {
         let mut writer = Writer::create(&path, &header()).unwrap();
         let taken = fill(&mut writer);
         writer.database.pragma_update(None, "max_page_count", 100_000).unwrap();
-        let ending = Ending::Stopped("the disk was full".to_owned());
+        let ending = RunEnding::Stopped("the disk was full".to_owned());
         writer.finish(WallTime(0), &ending).unwrap();
         assert_eq!((n_intervals(&path), Run::open(&path).unwrap().ending()), (taken, &ending));
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);

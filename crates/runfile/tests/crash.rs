@@ -8,10 +8,10 @@ use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
-use model::{Ending, Phase};
+use model::{Phase, RunEnding};
 use runfile::{ReadExtent, Run, VerifyFinding, Writer};
 use rusqlite::Connection;
-use units::{Purpose, Rng, WallTime};
+use units::{Rng, StreamPurpose, WallTime};
 
 use crate::support::{Synthesis, header, intervals};
 
@@ -33,7 +33,7 @@ fn a_run_killed_at_any_moment_opens_with_every_finished_second() {
     if let Some(folder) = env::var_os(FOLDER_VARIABLE) {
         write_until_killed(Path::new(&folder));
     }
-    let mut rng = Rng::new(SEED, Purpose::Simulation, 0);
+    let mut rng = Rng::new(SEED, StreamPurpose::Simulation, 0);
     let mut n_whole = 0;
     for kill in 0..KILLS {
         let folder = tempfile::tempdir().unwrap();
@@ -62,7 +62,7 @@ fn write_until_killed(folder: &Path) -> ! {
             writer.interval(&synthesis.second(0, 0, index, Phase::Steady)).unwrap();
             println!("second {run} {}", index + 1);
         }
-        writer.finish(WallTime(0), &Ending::Complete).unwrap();
+        writer.finish(WallTime(0), &RunEnding::Complete).unwrap();
     }
     unreachable!("there are more numbers than time")
 }
@@ -119,7 +119,7 @@ fn check_with_side_files(path: &Path, seconds: usize) {
     check_prefix(&found);
     assert_eq!(run.verify(), []);
     if found.len() < SECONDS as usize {
-        assert_eq!(run.ending(), &Ending::Missing);
+        assert_eq!(run.ending(), &RunEnding::Missing);
     }
     assert_eq!(contents(path.parent().unwrap()), before, "reading changed something");
     assert_eq!(found.len(), recovered_by_sqlite(path), "SQLite's own recovery finds something else");

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use model::{AgentPlan, Catalog, Ending, Phase, Score};
+use model::{AgentPlan, Catalog, Phase, RunEnding, Score};
 use runfile::{Run, RunFileError, VerifyFinding, Writer};
 use rusqlite::Connection;
 
@@ -170,7 +170,7 @@ fn a_run_opens_while_it_is_recorded() {
     for index in 0..12 {
         writer.interval(&synthesis.second(0, 0, index, Phase::Steady)).unwrap();
         let run = Run::open(&path).unwrap();
-        assert_eq!((intervals(&run).len(), run.ending()), (index as usize + 1, &Ending::Missing));
+        assert_eq!((intervals(&run).len(), run.ending()), (index as usize + 1, &RunEnding::Missing));
     }
 }
 
@@ -184,7 +184,7 @@ fn a_run_opens_before_its_first_second_and_alone() {
     drop(writer);
     for path in [&path, &copy] {
         let run = Run::open(path).unwrap();
-        assert_eq!((run.header(), run.ending()), (&header(1), &Ending::Missing));
+        assert_eq!((run.header(), run.ending()), (&header(1), &RunEnding::Missing));
         assert_eq!((intervals(&run), run.verify()), (vec![], vec![]));
     }
 }

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use model::{
-    Counter, DetailRecord, Ending, Example, Fact, FactSection, FactState, IntervalRecord, LimitInForce, Load,
-    LoadPoint, Machine, MachineRole, Outcome, Phase, Plan, Refinement, ResourceRecord, Search, Series,
-    ServerLimit,
+    Counter, DetailRecord, Example, Fact, FactSection, FactState, IntervalRecord, LimitInForce, Load,
+    LoadPoint, MachineRole, MonitoredSource, Outcome, Phase, Plan, Refinement, ResourceRecord, RunEnding,
+    Search, Series, ServerLimit,
 };
 use runfile::{Record, Run, RunFileError, Writer, summary};
 use rusqlite::Connection;
@@ -35,11 +35,11 @@ fn everything_written_is_read_back() {
     writer.load_point(points[1], WallTime(6)).unwrap();
     writer.example(&example).unwrap();
     writer.event(WallTime(7), "The server was restarted.").unwrap();
-    writer.finish(WallTime(8), &Ending::Stopped("interrupted".to_owned())).unwrap();
+    writer.finish(WallTime(8), &RunEnding::Stopped("interrupted".to_owned())).unwrap();
 
     let run = Run::open(&path).unwrap();
     assert_eq!(run.header(), &header);
-    assert_eq!(run.ending(), &Ending::Stopped("interrupted".to_owned()));
+    assert_eq!(run.ending(), &RunEnding::Stopped("interrupted".to_owned()));
     assert_eq!(
         (run.ended(), run.load_points().unwrap()),
         (Some(WallTime(8)), vec![(0, WallTime(5)), (1, WallTime(6))])
@@ -61,7 +61,7 @@ fn readings_of_machines_are_read_back() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("run.plim");
     let machines = [("this machine", MachineRole::Load), ("http://sut:9100/metrics", MachineRole::Sut)]
-        .map(|(name, role)| Machine { name: name.to_owned(), role });
+        .map(|(name, role)| MonitoredSource { name: name.to_owned(), role });
     let series = [(0, Counter::CpuUser, "0"), (1, Counter::CpuUser, "0"), (1, Counter::DiskReads, "sda")]
         .map(|(machine, counter, instance)| Series { machine, counter, instance: instance.to_owned() });
     let rows = [
@@ -82,7 +82,7 @@ fn readings_of_machines_are_read_back() {
     (0..).zip(&machines).for_each(|(number, machine)| writer.machine(number, machine).unwrap());
     (0..).zip(&series).for_each(|(number, series)| writer.series(number, series).unwrap());
     told.iter().for_each(|record| writer.resource(record).unwrap());
-    writer.finish(WallTime(0), &Ending::Complete).unwrap();
+    writer.finish(WallTime(0), &RunEnding::Complete).unwrap();
 
     let run = Run::open(&path).unwrap();
     assert_eq!((run.machines().unwrap(), run.series().unwrap()), (machines.to_vec(), series.to_vec()));
@@ -157,7 +157,7 @@ fn records_of_several_agents_keep_their_order_and_join_apart() {
             }
         }
     }
-    writer.finish(WallTime(0), &Ending::Complete).unwrap();
+    writer.finish(WallTime(0), &RunEnding::Complete).unwrap();
     let order: Vec<(bool, u32, u32, u64)> = records(&path)
         .iter()
         .map(|record| match record {
@@ -219,7 +219,7 @@ fn no_interval_is_accepted_twice_and_an_error_ends_the_recording() {
     assert!(matches!(writer.interval(&record), Err(RunFileError::Database { .. })));
     let next = synthesis.second(0, 0, 1, Phase::Steady);
     assert!(matches!(writer.interval(&next), Err(RunFileError::Closed { .. })));
-    writer.finish(WallTime(0), &Ending::Stopped("a second came twice".to_owned())).unwrap();
+    writer.finish(WallTime(0), &RunEnding::Stopped("a second came twice".to_owned())).unwrap();
     let run = Run::open(&path).unwrap();
     assert_eq!(support::intervals(&run), [(0, 0)]);
     assert_eq!(run.verify(), []);
@@ -233,7 +233,7 @@ fn a_summary_has_what_a_list_shows() {
     let facts = summary(&path).unwrap();
     assert_eq!((facts.benchmark.id.as_str(), facts.sut.as_str()), ("webstone-2.0.1", "built-in"));
     assert_eq!((facts.load_points_planned, facts.load_points_begun, facts.modified), (2, 2, true));
-    assert_eq!((facts.ending, facts.created), (Ending::Complete, WallTime(1_700_000_000_000)));
+    assert_eq!((facts.ending, facts.created), (RunEnding::Complete, WallTime(1_700_000_000_000)));
     assert_eq!(facts.ended, Some(WallTime(1_700_000_099_000)));
 }
 
@@ -250,7 +250,7 @@ fn the_plan_of_a_search_has_the_load_points_that_began() {
     for point in points {
         writer.load_point(point, WallTime(5)).unwrap();
     }
-    writer.finish(WallTime(8), &Ending::Complete).unwrap();
+    writer.finish(WallTime(8), &RunEnding::Complete).unwrap();
     assert_eq!(Run::open(&path).unwrap().plan().load_points, points);
 }
 
@@ -269,7 +269,7 @@ fn load_points_that_were_added_follow_those_of_the_plan() {
         for point in &points[..n_begun as usize] {
             writer.load_point(*point, WallTime(5)).unwrap();
         }
-        writer.finish(WallTime(8), &Ending::Complete).unwrap();
+        writer.finish(WallTime(8), &RunEnding::Complete).unwrap();
         let found = Run::open(&path).unwrap().plan().load_points.clone();
         assert_eq!(found[..2], points[..2]);
         found[2..].iter().map(|point| point.load).collect::<Vec<_>>()
@@ -288,7 +288,7 @@ fn limits_in_force_replace_those_of_the_plan_for_readers() {
     let limit =
         LimitInForce { limit: ServerLimit::CpuQuota, value: None, reason: "no control groups".to_owned() };
     writer.limit_in_force(&limit).unwrap();
-    writer.finish(WallTime(8), &Ending::Complete).unwrap();
+    writer.finish(WallTime(8), &RunEnding::Complete).unwrap();
     let run = Run::open(&path).unwrap();
     assert_eq!((run.plan().sut.quota, run.plan().sut.quota_reason.as_str()), (None, "no control groups"));
     assert_eq!(run.verify(), []);

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use model::{Ending, Phase};
+use model::{Phase, RunEnding};
 use runfile::{Run, Seal, SealFinding, SealKey, Writer};
 use rusqlite::Connection;
 use serde_json::{Value, json};
@@ -77,7 +77,7 @@ fn a_file_with_recomputed_hashes_does_not_match_its_seal() {
     other.plan.seed = 5;
     let mut writer = Writer::create(&path, &other).unwrap();
     writer.interval(&Synthesis::new(1, 3).second(0, 0, 0, Phase::Steady)).unwrap();
-    writer.finish(WallTime(0), &Ending::Complete).unwrap();
+    writer.finish(WallTime(0), &RunEnding::Complete).unwrap();
     assert_eq!(Run::open(&path).unwrap().verify(), []);
     let found = findings(&seal, &path);
     assert!(

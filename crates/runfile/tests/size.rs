@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use model::{Ending, Phase};
+use model::{Phase, RunEnding};
 use runfile::Writer;
 use units::WallTime;
 
@@ -22,7 +22,7 @@ fn size(seconds: u32, rate: u32) -> f64 {
             writer.interval(&synthesis.second(load_point, 0, index, Phase::Steady)).unwrap();
         }
     }
-    writer.finish(WallTime(0), &Ending::Complete).unwrap();
+    writer.finish(WallTime(0), &RunEnding::Complete).unwrap();
     fs::metadata(&path).unwrap().len() as f64
 }
 

@@ -3,7 +3,7 @@
 use std::io::ErrorKind;
 use std::time::Duration;
 
-use http1::{Framing, HeadError, HeadLimit, Malformed, RequestMethod};
+use http1::{Framing, HeadError, HeadLimit, MalformedPart, RequestMethod};
 use servers::web::{FaultPlan, WebServer};
 use units::{Clock, Nanos, RealClock};
 
@@ -55,7 +55,7 @@ fn wrong_status_is_500() {
 
 #[test]
 fn malformed_and_oversized_heads_are_refused() {
-    let malformed = HeadError::Malformed(Malformed::StatusLine);
+    let malformed = HeadError::Malformed(MalformedPart::StatusLine);
     assert_eq!(outcome("malformed-head"), Err(Failure::Head(malformed)));
     assert_eq!(outcome("oversized-head"), Err(Failure::Head(HeadError::Oversized(HeadLimit::Bytes))));
     assert_eq!(outcome("duplicate-lengths"), Err(Failure::Head(HeadError::ConflictingLengths)));

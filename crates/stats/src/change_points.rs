@@ -1,6 +1,6 @@
 //! Change points of a series: where the level of values in the order of time moved.
 
-use units::{Purpose, Ratio, Rng};
+use units::{Ratio, Rng, StreamPurpose};
 
 use crate::{EQUIVALENCE_MARGIN, median};
 
@@ -125,7 +125,7 @@ impl Search<'_> {
     fn p_value(&mut self, mut logs: Vec<f64>, found: f64, statistic: impl Fn(&[f64]) -> Option<f64>) -> f64 {
         /// Differences by rounding do not count.
         const ROUNDING: f64 = 1.0 - 1e-12;
-        let mut rng = Rng::new(self.seed, Purpose::Resampling, self.n_tests);
+        let mut rng = Rng::new(self.seed, StreamPurpose::Resampling, self.n_tests);
         self.n_tests += 1;
         let n = n_permutations(self.level);
         let mut n_above: u64 = 1;

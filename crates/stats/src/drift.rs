@@ -130,7 +130,7 @@ pub fn variance(values: &[f64]) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use units::{Purpose, Rng};
+    use units::{Rng, StreamPurpose};
 
     use super::*;
 
@@ -138,7 +138,7 @@ mod tests {
 
     /// A rate of 1,000/s that changes by `per_minute`, with noise of ±100 and this lag-1 autocorrelation.
     fn series(seed: u64, n: usize, per_minute: f64, autocorrelation: f64) -> Vec<f64> {
-        let mut rng = Rng::new(seed, Purpose::Simulation, 0);
+        let mut rng = Rng::new(seed, StreamPurpose::Simulation, 0);
         let mut noise = 0.0;
         let middle = n as f64 / 2.0;
         let at = |second: usize| 1_000.0 * (1.0 + per_minute * (second as f64 - middle) / 60.0);

@@ -340,7 +340,7 @@ mod tests {
         let mean = Nanos::from_millis(20);
         let truth = Nanos::from_secs_f64(0.020 * 10f64.ln());
         let covered = (0..400).filter(|sample| {
-            let mut rng = units::Rng::new(1, units::Purpose::Simulation, *sample);
+            let mut rng = units::Rng::new(1, units::StreamPurpose::Simulation, *sample);
             let mut histogram = Histogram::new();
             (0..400).for_each(|_| histogram.record(rng.exponential(mean)));
             let quantile =

@@ -76,14 +76,14 @@ fn marginal_errors(means: &[f64]) -> Vec<f64> {
 
 #[cfg(test)]
 mod tests {
-    use units::{Purpose, Rng};
+    use units::{Rng, StreamPurpose};
 
     use super::*;
 
     /// A rate of 1,000 with noise of a deviation of 3 % that begins `missing` (a share) lower and
     /// approaches with time constant `constant`; or, where that is zero, jumps there after 30 values.
     fn warming(seed: u64, n: usize, missing: f64, constant: f64) -> Vec<f64> {
-        let mut rng = Rng::new(seed, Purpose::Simulation, 0);
+        let mut rng = Rng::new(seed, StreamPurpose::Simulation, 0);
         (0..n)
             .map(|second| {
                 let second = second as f64;

@@ -3,7 +3,7 @@
 //! `cargo test -p stats --test all change_points:: -- --nocapture` prints the table of `docs/design/intervals.md`.
 
 use stats::change_points;
-use units::{Purpose, Ratio, Rng};
+use units::{Ratio, Rng, StreamPurpose};
 
 /// The level of one of four figures that are looked at together, and that of one alone.
 const LEVELS: [Ratio; 2] = [Ratio(0.05 / 4.0), Ratio(0.05)];
@@ -29,7 +29,7 @@ fn normal(rng: &mut Rng) -> f64 {
 
 /// A series with these levels: (number of values, level).
 fn series(seed: u64, levels: &[Level], scatter: Scatter) -> Vec<f64> {
-    let mut rng = Rng::new(seed, Purpose::Simulation, 77);
+    let mut rng = Rng::new(seed, StreamPurpose::Simulation, 77);
     let values = levels.iter().flat_map(|(n, level)| std::iter::repeat_n(*level, *n));
     values.map(|level| 1_000.0 * level * (1.0 + scatter(&mut rng))).collect()
 }

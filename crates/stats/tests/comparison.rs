@@ -7,7 +7,7 @@ use stats::{
     BetweenRuns, ComparisonFinding, HypothesisFamily, LogRatio, MeasuredFigure, decide_significance, finding,
     standard_error,
 };
-use units::{Purpose, Ratio, Rng};
+use units::{Ratio, Rng, StreamPurpose};
 
 use crate::queues::{self, Service};
 
@@ -43,7 +43,7 @@ const SCATTERS: [(&str, Scatter); 3] = [
 
 /// Repetitions of two servers of 1,000/s and `ratio` times that, on a machine that becomes 10 % slower on the way.
 fn pairs(seed: u64, n: usize, ratio: f64, scatter: Scatter) -> Vec<(f64, f64)> {
-    let mut rng = Rng::new(seed, Purpose::Simulation, n as u64);
+    let mut rng = Rng::new(seed, StreamPurpose::Simulation, n as u64);
     let pair = |index: usize| {
         let speed = 1_000.0 * (1.0 - 0.1 * index as f64 / n as f64);
         (speed * (1.0 + scatter(&mut rng)), ratio * speed * (1.0 + scatter(&mut rng)))
@@ -53,7 +53,7 @@ fn pairs(seed: u64, n: usize, ratio: f64, scatter: Scatter) -> Vec<(f64, f64)> {
 
 /// The same on a machine that stays as it is, in no order, with `n` of one and one more of the other.
 fn unpaired(seed: u64, n: usize, scatter: Scatter) -> Option<LogRatio> {
-    let mut rng = Rng::new(seed, Purpose::Simulation, 1_000 + n as u64);
+    let mut rng = Rng::new(seed, StreamPurpose::Simulation, 1_000 + n as u64);
     let mut side = |n: usize| (0..n).map(|_| 1_000.0 * (1.0 + scatter(&mut rng))).collect::<Vec<f64>>();
     let (a, b) = (side(n), side(n + 1));
     LogRatio::of_repetitions(&a, &b, seed)
@@ -135,7 +135,7 @@ impl Noise {
 }
 
 fn autocorrelated(seed: u64, n: usize, deviation: f64, autocorrelation: f64) -> Vec<f64> {
-    let mut rng = Rng::new(seed, Purpose::Simulation, 1);
+    let mut rng = Rng::new(seed, StreamPurpose::Simulation, 1);
     let mut noise = deviation * normal(&mut rng);
     let value = |_| {
         noise = autocorrelation * noise
@@ -190,7 +190,7 @@ struct Comparison {
 impl Comparison {
     /// Returns logarithms per figure, load and repetition.
     fn runs(&self, seed: u64, side: u64) -> Vec<Vec<Vec<f64>>> {
-        let mut rng = Rng::new(seed, Purpose::Simulation, 10_000 + side);
+        let mut rng = Rng::new(seed, StreamPurpose::Simulation, 10_000 + side);
         let shift = if side == 0 { 0.0 } else { self.ratio.ln() };
         let mut figure = |_| {
             let common: Vec<f64> = (0..self.n_repetitions).map(|_| normal(&mut rng)).collect();
@@ -304,7 +304,7 @@ fn single_runs_allow_for_differences_between_runs() {
     const N: u64 = 400;
     let decided = |seed: u64, ratio: f64| {
         let noise = Noise::Autocorrelated { deviation: 0.05, autocorrelation: 0.5 };
-        let mut rng = Rng::new(seed, Purpose::Simulation, 77);
+        let mut rng = Rng::new(seed, StreamPurpose::Simulation, 77);
         let mut run = |index: u64, ratio: f64| {
             let figure = noise.figure(1_000 * seed + index, 60);
             MeasuredFigure {

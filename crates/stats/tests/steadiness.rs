@@ -3,7 +3,7 @@
 //! `cargo test -p stats --test all steadiness:: -- --nocapture` prints the table of `docs/design/intervals.md`.
 
 use stats::{Steadiness, SteadyLimit, steadiness};
-use units::{Purpose, Rng};
+use units::{Rng, StreamPurpose};
 
 use crate::queues::{self, Service};
 
@@ -49,7 +49,7 @@ impl Noise {
 }
 
 fn autocorrelated(seed: u64, n: usize, deviation: f64, autocorrelation: f64) -> Vec<f64> {
-    let mut rng = Rng::new(seed, Purpose::Simulation, 1);
+    let mut rng = Rng::new(seed, StreamPurpose::Simulation, 1);
     // The sum of twelve uniform numbers has variance 1.
     let mut normal = || deviation * ((0..12).map(|_| rng.uniform()).sum::<f64>() - 6.0);
     let mut noise = normal();

@@ -9,7 +9,7 @@
 //! A name in Prometheus' form is the OTLP name with underscores, the unit, and `_total`: the rule by which collectors
 //! translate, so that both exports give the same series.
 
-use analysis::{Reason, Standing};
+use analysis::{GroupStanding, Reason};
 use model::{Load, Outcome};
 
 use crate::response_histogram::ResponseHistogram;
@@ -219,7 +219,7 @@ fn maybe(value: Option<f64>) -> Vec<DataPoint<'static>> {
 }
 
 /// Returns a group of rules with its state, and the rule whose finding gives it that state.
-fn standing(standing: &Standing) -> DataPoint<'static> {
+fn standing(standing: &GroupStanding) -> DataPoint<'static> {
     let rule = standing.reason.as_ref().map_or("", Reason::rule);
     let labels = [("group", standing.group.name()), ("state", standing.state.name()), ("rule", rule)];
     DataPoint {

@@ -1,6 +1,6 @@
 //! Totals of each run since the program began.
 
-use analysis::{IntervalFigures, LoadPointStatus, OverallTotals, Standing};
+use analysis::{GroupStanding, IntervalFigures, LoadPointStatus, OverallTotals};
 use model::{IntervalRecord, LoadPoint, Outcome, Phase};
 use units::{Nanos, WallTime};
 
@@ -54,7 +54,7 @@ pub(crate) struct RunTotals {
     /// if a kind of operation that the score needs had no success.
     pub(crate) score: Option<f64>,
     /// The standings of the current load point, or of the last one; empty before its first record.
-    pub(crate) standings: Vec<Standing>,
+    pub(crate) standings: Vec<GroupStanding>,
 }
 
 impl RunTotals {
@@ -141,12 +141,12 @@ pub(crate) mod tests {
     }
 
     /// A group whose rules hold, and one that is broken by failures.
-    fn standings() -> Vec<Standing> {
+    fn standings() -> Vec<GroupStanding> {
         let finding = Finding::TooFewOperations { n: 3, needed: 100 };
         let reason = Reason { load_point: Some(1), finding };
         vec![
-            Standing { group: RuleGroup::Record, state: StandingState::Holds, reason: None },
-            Standing { group: RuleGroup::Sample, state: StandingState::Broken, reason: Some(reason) },
+            GroupStanding { group: RuleGroup::Record, state: StandingState::Holds, reason: None },
+            GroupStanding { group: RuleGroup::Sample, state: StandingState::Broken, reason: Some(reason) },
         ]
     }
 

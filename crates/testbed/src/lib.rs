@@ -21,7 +21,7 @@ pub use cgroup::{ControlGroup, ControlGroupError, DiskLimits, ResourceLimits, pr
 pub use observer_program::start_program;
 pub use owned_resources::{ShutdownGuard, end_all};
 pub use page_cache::evict;
-pub use populate::{MODIFIED_UNIX_S, PopulateError, Populated, populate, populate_unless};
+pub use populate::{MODIFIED_UNIX_S, PopulateError, PopulatedFiles, populate, populate_unless};
 pub use private_folder::make_private_folder;
 pub use recipe::{
     BENCHMARK_PROFILE, BUILT_IN_ACCELERATORS, BUILT_IN_RECIPES, Ready, Recipe, RecipeError, Reset,
@@ -31,6 +31,6 @@ pub use sut::web::{
     Acceleration, GatewayListing, MemoryLimitProof, Origin, WebLookUp, WebParts, accelerators,
 };
 pub use sut::{
-    DataContents, Installed, Missing, RunningSut, Server, SutDied, SutError, SutListing, SutLookUp,
-    SutRequest, WarmthProof, WorkDir, clean_stale, suts, suts_of,
+    DataContents, DataWarmUp, InstalledServer, MissingProgram, RunningSut, SutDied, SutError, SutListing,
+    SutLookUp, SutRequest, SutServer, WorkDir, clean_stale, suts, suts_of,
 };

@@ -27,7 +27,7 @@ const BUFFER_BYTES: usize = 1024 * 1024;
 
 /// A file set on disk.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Populated {
+pub struct PopulatedFiles {
     /// Its directory.
     pub directory: PathBuf,
     /// Number of files.
@@ -94,7 +94,7 @@ pub fn populate(
     directory: &Path,
     files: &FileSet,
     progress: impl FnMut(u64),
-) -> Result<Populated, PopulateError> {
+) -> Result<PopulatedFiles, PopulateError> {
     populate_unless(directory, files, &AtomicBool::new(false), progress)
 }
 
@@ -108,7 +108,7 @@ pub fn populate_unless(
     files: &FileSet,
     stop: &AtomicBool,
     mut progress: impl FnMut(u64),
-) -> Result<Populated, PopulateError> {
+) -> Result<PopulatedFiles, PopulateError> {
     let paths: Vec<PathBuf> =
         files.files.iter().map(|file| below(directory, &file.path)).collect::<Result<_, _>>()?;
     let marker = directory.join(MARKER);
@@ -130,7 +130,7 @@ pub fn populate_unless(
     let bytes = files.bytes();
     let reused = is_ours && missing.is_empty() && known.len() == files.files.len();
     let populated =
-        Populated { directory: directory.to_owned(), files: files.files.len() as u64, bytes, reused };
+        PopulatedFiles { directory: directory.to_owned(), files: files.files.len() as u64, bytes, reused };
     if reused {
         return Ok(populated);
     }

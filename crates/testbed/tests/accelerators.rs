@@ -4,9 +4,9 @@
 use std::io::{Read, Write};
 use std::net::TcpStream;
 
-use languages::Named;
+use languages::NamedValues;
 use model::Content;
-use testbed::{Acceleration, Origin, Recipe, RunningSut, Server, WebVariant};
+use testbed::{Acceleration, Origin, Recipe, RunningSut, SutServer, WebVariant};
 
 use crate::fixture::{READY_MAX, directory, files, get, private, processes_with, request, value};
 
@@ -26,7 +26,7 @@ fn start_before(
 ) -> RunningSut {
     let recipe = Box::new(Recipe::load_accelerator(name).unwrap());
     let accelerator = Some(Acceleration { recipe, cache_bytes: CACHE_BYTES });
-    let server = Server::Recipe(Box::new(server));
+    let server = SutServer::Recipe(Box::new(server));
     let mut request = request(server, base, files);
     request.web.accelerator = accelerator;
     request.variant = Some(variant.name().to_owned());
@@ -130,11 +130,11 @@ fn check_http10(name: &str) {
 #[test]
 fn an_accelerator_can_be_started_in_front_of_a_running_server() {
     let (base, files) = (directory(), files());
-    let nginx = Server::Recipe(Box::new(Recipe::load("nginx").unwrap()));
+    let nginx = SutServer::Recipe(Box::new(Recipe::load("nginx").unwrap()));
     let mut behind = RunningSut::start(request(nginx, base.path(), &files)).unwrap();
     behind.wait_ready(READY_MAX).unwrap_or_else(|error| panic!("{error}"));
     let recipe = Box::new(Recipe::load_accelerator("nginx").unwrap());
-    let mut request = request(Server::Recipe(recipe), base.path(), &files);
+    let mut request = request(SutServer::Recipe(recipe), base.path(), &files);
     request.web.origin = Some(Origin { address: behind.addr(), cache_bytes: CACHE_BYTES });
     let mut sut = RunningSut::start(request).unwrap();
     sut.wait_ready(READY_MAX).unwrap_or_else(|error| panic!("{error}"));

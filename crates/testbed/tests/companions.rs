@@ -4,13 +4,13 @@ use std::time::Duration;
 
 use model::{Gateway, GatewayKind};
 use observe::available_cpus;
-use testbed::{Recipe, RunningSut, Server, SutError, SutRequest, WebParts};
+use testbed::{Recipe, RunningSut, SutError, SutRequest, SutServer, WebParts};
 use units::{Clock, Nanos, RealClock};
 
 use crate::fixture::{READY_MAX, directory, files, private, processes_with, request, value};
 
 /// A server that announces an address at once, with a companion that runs `script`.
-fn with_companion(script: &str, more: &str) -> Server {
+fn with_companion(script: &str, more: &str) -> SutServer {
     let text = format!(
         r#"
 format = 2
@@ -40,7 +40,7 @@ start = {{ arguments = ["-c", '''{script}''', "{{work_dir}}"], environment = {{ 
 {more}
 "#
     );
-    Server::Recipe(Box::new(Recipe::parse("shell.toml", &text).unwrap_or_else(|error| panic!("{error}"))))
+    SutServer::Recipe(Box::new(Recipe::parse("shell.toml", &text).unwrap_or_else(|error| panic!("{error}"))))
 }
 
 fn with_gateway(request: SutRequest) -> SutRequest {

@@ -8,7 +8,7 @@ use std::sync::atomic::AtomicBool;
 use observe::private_folder::private_folder_in;
 use rustix::fs::{Advice, fadvise};
 use tempfile::TempDir;
-use testbed::{BUILT_IN_RECIPES, Recipe, RunningSut, Server, SutRequest, WarmthProof};
+use testbed::{BUILT_IN_RECIPES, DataWarmUp, Recipe, RunningSut, SutRequest, SutServer};
 
 use crate::fixture::{READY_MAX, directory_in, files, private, request};
 
@@ -28,7 +28,7 @@ fn recipe(name: &str, inserted: &str) -> Recipe {
 
 fn start(recipe: &Recipe, base: &Path) -> RunningSut {
     let files = files();
-    let server = Server::Recipe(Box::new(recipe.clone()));
+    let server = SutServer::Recipe(Box::new(recipe.clone()));
     let data_dir = private(base);
     let request = SutRequest { data_dir, ..request(server, base, &files) };
     let mut sut = RunningSut::start(request).unwrap_or_else(|error| panic!("{error}"));
@@ -36,7 +36,7 @@ fn start(recipe: &Recipe, base: &Path) -> RunningSut {
     sut
 }
 
-fn warm(sut: &mut RunningSut) -> WarmthProof {
+fn warm(sut: &mut RunningSut) -> DataWarmUp {
     sut.warm_data(&AtomicBool::new(false)).unwrap_or_else(|error| panic!("{error}")).expect("it has data")
 }
 

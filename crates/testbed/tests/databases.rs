@@ -5,7 +5,7 @@ use std::process::Command;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use observe::process::family_of;
-use testbed::{DataContents, Recipe, RunningSut, Server, SutError};
+use testbed::{DataContents, Recipe, RunningSut, SutError, SutServer};
 use units::{Clock, Nanos, RealClock};
 
 use crate::fixture::{READY_MAX, directory_in, files, request, value};
@@ -76,7 +76,7 @@ fn check(name: &str, account: &str, query: Query) {
     let segments = segments_of(account);
     for profile in recipe.profile_names() {
         let (base, files) = (directory_in(MEMORY), files());
-        let server = Server::Recipe(Box::new(recipe.clone()));
+        let server = SutServer::Recipe(Box::new(recipe.clone()));
         let request =
             testbed::SutRequest { profile: Some(profile.to_owned()), ..request(server, base.path(), &files) };
         let folder = request.work_dir.clone();
@@ -131,7 +131,7 @@ fn contents_are_loaded_once_and_restored() {
     let _alone = alone_with_postgresql();
     let (base, files) = (directory_in(MEMORY), files());
     let start = |contents: &str| {
-        let server = Server::Recipe(Box::new(Recipe::load("postgresql").unwrap()));
+        let server = SutServer::Recipe(Box::new(Recipe::load("postgresql").unwrap()));
         let contents = DataContents { identity: contents.to_owned(), bytes: None };
         let started = RunningSut::start_with(request(server, base.path(), &files), Some(&contents));
         let mut sut = started.unwrap_or_else(|error| panic!("{error}"));
@@ -168,7 +168,7 @@ fn postgresql_speaks_tls_in_its_variant_only() {
     for profile in recipe.profile_names() {
         for (variant, mode, expected) in [(Some("tls"), "verify-full", "t|TLSv1.3"), (None, "prefer", "f|")] {
             let (base, files) = (directory_in(MEMORY), files());
-            let server = Server::Recipe(Box::new(recipe.clone()));
+            let server = SutServer::Recipe(Box::new(recipe.clone()));
             let request = testbed::SutRequest {
                 profile: Some(profile.to_owned()),
                 variant: variant.map(str::to_owned),
@@ -203,7 +203,7 @@ fn working_directory(folder: &Path) -> PathBuf {
 #[test]
 fn an_unknown_variant_is_refused_with_those_of_the_recipe() {
     let (base, files) = (directory_in(MEMORY), files());
-    let server = Server::Recipe(Box::new(Recipe::load("postgresql").unwrap()));
+    let server = SutServer::Recipe(Box::new(Recipe::load("postgresql").unwrap()));
     let request = testbed::SutRequest { variant: Some("tsl".into()), ..request(server, base.path(), &files) };
     let error = RunningSut::start(request).unwrap_err().to_string();
     assert_eq!(error, "PostgreSQL has no variant `tsl`; expected one of `tls`");
@@ -220,7 +220,7 @@ fn a_failed_step_is_reported_with_its_output() {
     let mut recipe = Recipe::load("postgresql").unwrap();
     recipe.steps[0].run = ["sh", "-c", "echo no space for {data}; exit 7"].map(str::to_owned).to_vec();
     let (base, files) = (directory_in(MEMORY), files());
-    let request = request(Server::Recipe(Box::new(recipe)), base.path(), &files);
+    let request = request(SutServer::Recipe(Box::new(recipe)), base.path(), &files);
     let folder = request.work_dir.clone();
     let error = RunningSut::start(request).unwrap_err();
     assert!(matches!(error, SutError::Step { .. }), "{error}");
@@ -248,7 +248,7 @@ fn a_missing_account_is_reported() {
     recipe.start.account = Some("nobody-of-this-name".to_owned());
     let (base, files) = (directory_in(MEMORY), files());
     let error =
-        RunningSut::start(request(Server::Recipe(Box::new(recipe)), base.path(), &files)).unwrap_err();
+        RunningSut::start(request(SutServer::Recipe(Box::new(recipe)), base.path(), &files)).unwrap_err();
     let message = error.to_string();
     assert!(message.contains("under the account `nobody-of-this-name`, which does not exist"), "{message}");
     assert!(message.contains("apt-get install mariadb-server"), "{message}");

@@ -4,7 +4,7 @@
 use std::path::Path;
 use std::process::Command;
 
-use testbed::{Recipe, RunningSut, Server};
+use testbed::{Recipe, RunningSut, SutServer};
 use units::{Clock, Nanos, RealClock};
 
 use crate::fixture::{READY_MAX, directory, files, request};
@@ -13,7 +13,7 @@ use crate::fixture::{READY_MAX, directory, files, request};
 fn with_server(name: &str, profile: &str, check: impl Fn(&mut RunningSut, &Path)) {
     let recipe = Recipe::load(name).unwrap();
     let (base, files) = (directory(), files());
-    let server = Server::Recipe(Box::new(recipe));
+    let server = SutServer::Recipe(Box::new(recipe));
     let request =
         testbed::SutRequest { profile: Some(profile.to_owned()), ..request(server, base.path(), &files) };
     let folder = request.work_dir.clone();
@@ -105,7 +105,7 @@ fn mail_is_delivered_by_postfix_to_dovecot_and_gone_after_a_restore() {
     if !rustix::process::geteuid().is_root() {
         let recipe = Recipe::load("dovecot-postfix").unwrap();
         let (base, files) = (directory(), files());
-        let request = request(Server::Recipe(Box::new(recipe)), base.path(), &files);
+        let request = request(SutServer::Recipe(Box::new(recipe)), base.path(), &files);
         let message = RunningSut::start(request).unwrap_err().to_string();
         assert!(message.contains("can be started by root only"), "{message}");
         return;

@@ -2,7 +2,7 @@
 
 use model::{Counter, Reading};
 use observe::{LocalMachine, ResourceMonitor, ServiceStatus};
-use testbed::{Recipe, ResourceLimits, RunningSut, Server, SutRequest};
+use testbed::{Recipe, ResourceLimits, RunningSut, SutRequest, SutServer};
 
 use crate::fixture::{READY_MAX, directory, files, get, request};
 
@@ -12,8 +12,8 @@ fn start(request: SutRequest) -> RunningSut {
     sut
 }
 
-fn named(recipe: &str) -> Server {
-    Server::Recipe(Box::new(Recipe::load(recipe).unwrap()))
+fn named(recipe: &str) -> SutServer {
+    SutServer::Recipe(Box::new(Recipe::load(recipe).unwrap()))
 }
 
 fn read(monitor: &mut impl ResourceMonitor) -> Vec<Reading> {

@@ -5,10 +5,10 @@ use std::fs::Permissions;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-use languages::Named;
+use languages::NamedValues;
 use model::{Content, Gateway, GatewayKind, GeneratedText};
 use rustls::version::{TLS12, TLS13};
-use testbed::{Recipe, RunningSut, Server, SutRequest, WebVariant};
+use testbed::{Recipe, RunningSut, SutRequest, SutServer, WebVariant};
 
 use crate::fixture::{READY_MAX, ask, directory, files, get, request, resumes, value};
 
@@ -58,7 +58,7 @@ fn check_files(name: &str) {
     for profile in recipe.profile_names() {
         for name in recipe.variant_names() {
             let variant = WebVariant::named(name).unwrap();
-            let server = Server::Recipe(Box::new(recipe.clone()));
+            let server = SutServer::Recipe(Box::new(recipe.clone()));
             let profile = Some(profile.to_owned());
             let request = SutRequest {
                 profile,
@@ -88,7 +88,7 @@ fn check_gateways(name: &str) {
     let program = write_stand_in(base.path());
     // FastCGI needs Plimsoll itself.
     for kind in recipe.gateways.keys().copied().filter(|kind| *kind != GatewayKind::FastCgi) {
-        let server = Server::Recipe(Box::new(recipe.clone()));
+        let server = SutServer::Recipe(Box::new(recipe.clone()));
         let mut request = request(server, base.path(), &files);
         request.web.gateway = Some(Gateway { kind, workers: 2 });
         request.program.clone_from(&program);

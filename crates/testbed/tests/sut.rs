@@ -8,23 +8,24 @@ use std::time::Duration;
 use model::{Content, Family, FileSet, SetFile};
 use observe::available_cpus;
 use testbed::{
-    DiskLimits, MemoryLimitProof, Recipe, ResourceLimits, RunningSut, Server, SutError, SutRequest, populate,
+    DiskLimits, MemoryLimitProof, Recipe, ResourceLimits, RunningSut, SutError, SutRequest, SutServer,
+    populate,
 };
 use units::{Clock, Nanos, RealClock};
 
 use crate::fixture::{READY_MAX, directory, files, get, private, processes_with, request, value};
 
-fn named(recipe: &str) -> Server {
-    Server::Recipe(Box::new(Recipe::load(recipe).unwrap()))
+fn named(recipe: &str) -> SutServer {
+    SutServer::Recipe(Box::new(Recipe::load(recipe).unwrap()))
 }
 
 /// A recipe for a shell that runs `script` with placeholders replaced.
-fn shell(script: &str, ready: &str, more: &str) -> Server {
+fn shell(script: &str, ready: &str, more: &str) -> SutServer {
     let text = format!(
         "format = 2\nfamily = \"web\"\nname = \"shell\"\ntitle = \"a shell\"\nready = \"{ready}\"\nreset = \"none\"\n\
          [program]\nfind = [\"sh\"]\n[start]\narguments = [\"-c\", '''{script}''']\n{more}"
     );
-    Server::Recipe(Box::new(Recipe::parse("shell.toml", &text).unwrap()))
+    SutServer::Recipe(Box::new(Recipe::parse("shell.toml", &text).unwrap()))
 }
 
 /// Runs nginx; if it is missing, the failure shows the command that installs it.
@@ -228,7 +229,7 @@ fn a_missing_program_is_reported_with_the_install_command() {
                 [start]\narguments = []\n";
     let recipe = Recipe::parse("x.toml", text).unwrap();
     let error =
-        RunningSut::start(request(Server::Recipe(Box::new(recipe)), base.path(), &files)).unwrap_err();
+        RunningSut::start(request(SutServer::Recipe(Box::new(recipe)), base.path(), &files)).unwrap_err();
     let expected = "X is not installed; searched for `no-such-server`, `/no/such`\n\
                     hint: install it with `apt-get install x`";
     assert_eq!(error.to_string(), expected);
@@ -278,7 +279,7 @@ input = "started at {second_port} with {password}\n"
 fn data_are_made_once_and_restored_and_filled_at_each_start() {
     let (base, files) = (directory(), files());
     let recipe = Recipe::parse("keeper.toml", WITH_DATA).unwrap();
-    let request = request(Server::Recipe(Box::new(recipe)), base.path(), &files);
+    let request = request(SutServer::Recipe(Box::new(recipe)), base.path(), &files);
     let data = request.data_dir.clone();
     let mut sut = RunningSut::start(request).unwrap_or_else(|error| panic!("{error}"));
     sut.wait_ready(READY_MAX).unwrap_or_else(|error| panic!("{error}"));
@@ -317,7 +318,7 @@ fn a_built_in_server_announces_its_address_and_ends_with_its_input() {
     let files = files();
     let script = r#"echo starting; echo '{"ready": {"address": "127.0.0.1:4711"}}'; read end; exit 4"#;
     let (program, args) = ("/bin/sh".into(), vec!["-c".into(), script.into()]);
-    let server = Server::BuiltIn { family: Family::Web, status: None, program, args };
+    let server = SutServer::BuiltIn { family: Family::Web, status: None, program, args };
     let mut sut = RunningSut::start(request(server, base.path(), &files)).unwrap();
     sut.wait_ready(READY_MAX).unwrap_or_else(|error| panic!("{error}"));
     assert_eq!(sut.url(), "http://127.0.0.1:4711/");

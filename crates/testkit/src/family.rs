@@ -1,7 +1,7 @@
 //! The operations of protocol families in a simulation, and the measures of each.
 
 use model::{
-    AppRequest, AppTransaction, Kinded, MeasuredValues, OrderRequest, SqlRequest, WebRequest, app_measure,
+    AppRequest, AppTransaction, HasKind, MeasuredValues, OrderRequest, SqlRequest, WebRequest, app_measure,
     order_measure, sql_measure, web_measure,
 };
 use units::Nanos;
@@ -22,7 +22,7 @@ pub(crate) struct SimExchange {
 }
 
 /// An operation that simulated drivers can perform.
-pub(crate) trait SimOperation: Kinded + 'static {
+pub(crate) trait SimOperation: HasKind + 'static {
     /// Returns the measures of an exchange.
     fn measured(&self, exchange: &SimExchange) -> MeasuredValues;
 }

@@ -48,12 +48,12 @@ mod stall;
 
 pub use conservation::assert_conserved;
 pub use json_schema::{closed, schema_faults};
-pub use law::Law;
+pub use law::ServiceTimeDistribution;
 pub use memory::resident_bytes;
 pub use plan::{benchmark_plan, closed_plan, one_object, open_plan, phases, with_workload};
 pub use postgres::PostgresStub;
 pub use queues::{mg1_response, mm1_response, mm1_response_quantile, mmc_response};
-pub use schema_keys::{Keys, is_published, keys_named, keys_read};
+pub use schema_keys::{SchemaKeys, is_published, keys_named, keys_read};
 pub use seed::with_seed;
 pub use server::{SimNotices, SimRequest, SimServer, StatedTimes, TimeWindow};
 pub use simulation::{Recording, Simulation, analyze};

@@ -3,8 +3,8 @@
 use std::num::NonZeroU16;
 
 use model::{
-    AgentPlan, Arrivals, BenchmarkId, Connection, Load, LoadPoint, Overrides, PLAN_FORMAT, Page, Phases,
-    Plan, Request, Rules, SutPlan, Think, WebProtocol, WebWorkload, Workload, make_plan,
+    AgentPlan, Arrivals, BenchmarkId, ConnectionLifetime, Load, LoadPoint, Overrides, PLAN_FORMAT, Page,
+    Phases, Plan, Request, Rules, SutPlan, ThinkTime, WebProtocol, WebWorkload, Workload, make_plan,
 };
 use units::Nanos;
 
@@ -39,10 +39,10 @@ pub fn one_object() -> WebWorkload {
         requests: vec![Request::file("/object", 500)],
         pages: vec![Page { weight: 1, requests: vec![0] }],
         counts_pages: true,
-        think: Think::None,
+        think: ThinkTime::None,
         cookies: model::Cookies::None,
         data: Vec::new(),
-        protocol: WebProtocol::plain(Connection::PerRequest),
+        protocol: WebProtocol::plain(ConnectionLifetime::PerRequest),
     }
 }
 

@@ -58,7 +58,7 @@ pub fn mg1_response(rate: f64, service: f64, variation_squared: f64) -> Option<f
 
 #[cfg(test)]
 mod tests {
-    use units::{Nanos, Purpose, Rng};
+    use units::{Nanos, Rng, StreamPurpose};
 
     use super::*;
 
@@ -98,7 +98,7 @@ mod tests {
     #[test]
     fn simulated_queues_follow_the_formulas() {
         let simulated = |servers: usize, rate: f64, service: &mut dyn FnMut(&mut Rng) -> u64| {
-            let mut rng = Rng::new(5, Purpose::Simulation, servers as u64);
+            let mut rng = Rng::new(5, StreamPurpose::Simulation, servers as u64);
             let (mut due, mut total) = (0, 0);
             let mut free = vec![0; servers];
             let n = 300_000;

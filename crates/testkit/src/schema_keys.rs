@@ -7,11 +7,11 @@ use serde_json::Value;
 use toml::de::{DeTable, DeValue};
 
 /// Keys of tables by path; of tables whose keys are names, the path of a value ends in `*`.
-pub type Keys = BTreeMap<String, BTreeSet<String>>;
+pub type SchemaKeys = BTreeMap<String, BTreeSet<String>>;
 
 /// Collects the keys of every table of TOML texts; in tables whose paths end with one of `named`, keys are names.
-pub fn keys_read(texts: &[&str], named: &[&str]) -> Keys {
-    let mut found = Keys::new();
+pub fn keys_read(texts: &[&str], named: &[&str]) -> SchemaKeys {
+    let mut found = SchemaKeys::new();
     for text in texts {
         collect_read("", DeTable::parse(text).unwrap().get_ref(), named, &mut found);
     }
@@ -19,9 +19,9 @@ pub fn keys_read(texts: &[&str], named: &[&str]) -> Keys {
 }
 
 /// Collects the properties of every object of a schema.
-pub fn keys_named(schema: impl Into<Value>) -> Keys {
+pub fn keys_named(schema: impl Into<Value>) -> SchemaKeys {
     let schema = schema.into();
-    let mut found = Keys::new();
+    let mut found = SchemaKeys::new();
     collect_named(&schema, "", &schema, &mut found);
     found
 }
@@ -38,7 +38,7 @@ pub fn is_published(name: &str, schema: impl Into<Value>) {
     }
 }
 
-fn collect_read(path: &str, table: &DeTable, named: &[&str], found: &mut Keys) {
+fn collect_read(path: &str, table: &DeTable, named: &[&str], found: &mut SchemaKeys) {
     let are_names = named.iter().any(|end| path.ends_with(end));
     for (key, value) in table {
         let path_of_key = if are_names { "*" } else { key.get_ref() };
@@ -71,7 +71,7 @@ fn resolve<'a>(root: &'a Value, schema: &'a Value) -> Vec<&'a Value> {
     found
 }
 
-fn collect_named(root: &Value, path: &str, schema: &Value, found: &mut Keys) {
+fn collect_named(root: &Value, path: &str, schema: &Value, found: &mut SchemaKeys) {
     for part in resolve(root, schema) {
         for (key, inner) in part["properties"].as_object().into_iter().flatten() {
             found.entry(path.to_owned()).or_default().insert(key.clone());

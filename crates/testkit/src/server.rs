@@ -4,9 +4,9 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use model::Outcome;
-use units::{Nanos, Purpose, Rng};
+use units::{Nanos, Rng, StreamPurpose};
 
-use crate::law::Law;
+use crate::law::ServiceTimeDistribution;
 
 /// A period of time from the start of the load point; `to` is exclusive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,7 +34,7 @@ pub enum StatedTimes {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct SimServer {
     /// Service time of an operation.
-    pub law: Law,
+    pub law: ServiceTimeDistribution,
     /// Number of workers; further operations queue. `None`: unlimited.
     pub workers: Option<u32>,
     /// Network delay in one direction. Connecting takes a round trip, request and response another.
@@ -75,7 +75,7 @@ pub struct SimRequest {
 
 impl SimServer {
     /// Creates a healthy server without network delay.
-    pub fn new(law: Law, workers: Option<u32>) -> SimServer {
+    pub fn new(law: ServiceTimeDistribution, workers: Option<u32>) -> SimServer {
         SimServer {
             law,
             workers,
@@ -121,7 +121,7 @@ impl ServerState {
         let workers = server.workers.unwrap_or(0);
         ServerState {
             server,
-            rng: Rng::new(seed, Purpose::Simulation, load_point.into()),
+            rng: Rng::new(seed, StreamPurpose::Simulation, load_point.into()),
             object_bytes,
             free: (0..workers).map(|_| Reverse(Nanos::ZERO)).collect(),
             requests: Vec::new(),
@@ -195,7 +195,7 @@ mod tests {
 
     #[test]
     fn operations_queue_for_the_first_idle_worker() {
-        let server = |workers| SimServer::new(Law::Fixed(ms(10)), workers);
+        let server = |workers| SimServer::new(ServiceTimeDistribution::Fixed(ms(10)), workers);
         assert_eq!(done(server(Some(1)), &[0, 0, 5, 50]), [10, 20, 30, 60]);
         assert_eq!(done(server(Some(2)), &[0, 0, 5, 50]), [10, 10, 20, 60]);
         assert_eq!(done(server(None), &[0, 0, 5, 50]), [10, 10, 15, 60]);
@@ -205,14 +205,18 @@ mod tests {
     #[test]
     fn a_freeze_stops_work_and_completions() {
         let freeze = Some(TimeWindow { from: ms(12), to: ms(100) });
-        let server = SimServer { freeze, ..SimServer::new(Law::Fixed(ms(10)), Some(1)) };
+        let server = SimServer { freeze, ..SimServer::new(ServiceTimeDistribution::Fixed(ms(10)), Some(1)) };
         assert_eq!(done(server, &[0, 0, 20]), [10, 108, 118]);
         assert_eq!(done(SimServer { workers: None, ..server }, &[2, 3, 40, 100]), [100, 101, 110, 110]);
     }
 
     #[test]
     fn a_leak_and_the_network_lengthen_operations() {
-        let server = SimServer { network: ms(1), leak: 0.5, ..SimServer::new(Law::Fixed(ms(10)), None) };
+        let server = SimServer {
+            network: ms(1),
+            leak: 0.5,
+            ..SimServer::new(ServiceTimeDistribution::Fixed(ms(10)), None)
+        };
         // Arrival at 2,003 ms: 10·(1 + 0.5·2.003) = 20.015 ms of work, and 4 ms on the way.
         assert_eq!(done(server, &[2_000]), [2_024]);
     }

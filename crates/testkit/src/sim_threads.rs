@@ -107,7 +107,7 @@ impl BlockingClock for SimThreads {
             state.n_threads += 1;
             number
         };
-        let turn = Turn(self.clone());
+        let turn = TurnGuard(self.clone());
         thread::Builder::new().name(name).spawn(move || {
             NUMBER.set(number);
             turn.0.wait_for_turn();
@@ -118,9 +118,9 @@ impl BlockingClock for SimThreads {
 }
 
 /// The turn of a thread, which ends with the thread.
-struct Turn(SimThreads);
+struct TurnGuard(SimThreads);
 
-impl Drop for Turn {
+impl Drop for TurnGuard {
     fn drop(&mut self) {
         self.0.pass_on();
     }

@@ -13,11 +13,11 @@ use benchmarks::orderentry::OrderTerminals;
 use benchmarks::sql::SqlTransactions;
 use benchmarks::web::pages::Pages;
 use engine::{
-    BlockingClock, BlockingRuntime, LoadThreadUse, PointSetup, Runtime, Sink, StopRequest,
+    BlockingClock, BlockingRuntime, LoadThreadUse, PointSetup, RecordSink, Runtime, StopRequest,
     run_blocking_point, run_point,
 };
 use model::{
-    Assignment, Ending, Example, IntervalRecord, LoadPoint, Mix, Plan, WebRequest, Workload, partition,
+    Assignment, Example, IntervalRecord, LoadPoint, Mix, Plan, RunEnding, WebRequest, Workload, partition,
 };
 use units::{Clock, Nanos};
 
@@ -102,8 +102,8 @@ impl Simulation {
             merging.open.into_values().for_each(|(_, rest)| analyzer.interval(&rest));
         }
         let ending = match self.stop_at {
-            Some(_) => Ending::Stopped("asked to".to_owned()),
-            None => Ending::Complete,
+            Some(_) => RunEnding::Stopped("asked to".to_owned()),
+            None => RunEnding::Complete,
         };
         analyzer.finish(ending)
     }
@@ -292,7 +292,7 @@ pub fn analyze(plan: &Plan, intervals: Vec<IntervalRecord>) -> Analysis {
         merging.add(record, plan.load_threads()).into_iter().for_each(|whole| analyzer.interval(&whole));
     }
     merging.open.into_values().for_each(|(_, rest)| analyzer.interval(&rest));
-    analyzer.finish(Ending::Complete)
+    analyzer.finish(RunEnding::Complete)
 }
 
 /// A merger of the shares' records of each interval.
@@ -324,7 +324,7 @@ impl IntervalMerger {
 #[derive(Clone, Default)]
 struct Outbox(Rc<RefCell<Recording>>);
 
-impl Sink for Outbox {
+impl RecordSink for Outbox {
     fn interval(&mut self, record: IntervalRecord) {
         self.0.borrow_mut().interval(record);
     }
@@ -334,7 +334,7 @@ impl Sink for Outbox {
     }
 }
 
-impl Sink for Recording {
+impl RecordSink for Recording {
     fn interval(&mut self, record: IntervalRecord) {
         self.intervals.push(record);
     }

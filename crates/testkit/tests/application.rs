@@ -1,7 +1,7 @@
 //! The application server benchmark under a virtual clock: capacity, score and the law of parts of response times.
 
 use model::{Overrides, Plan, SutPlan};
-use testkit::{Law, SimServer, Simulation, StatedTimes, benchmark_plan};
+use testkit::{ServiceTimeDistribution, SimServer, Simulation, StatedTimes, benchmark_plan};
 use units::Nanos;
 
 fn plan(load: &[u32], suite: &str) -> Plan {
@@ -19,7 +19,7 @@ fn plan_with(load: &[u32], settings: &[(&str, &str)]) -> Plan {
 #[test]
 fn capacity_and_score_are_recovered() {
     let plan = plan(&[1, 4, 16], "sys");
-    let server = SimServer::new(Law::Exponential(Nanos::from_millis(2)), Some(2));
+    let server = SimServer::new(ServiceTimeDistribution::Exponential(Nanos::from_millis(2)), Some(2));
     let found = Simulation::new(plan, server).analyze();
     assert!(found.verdict.reasons.is_empty(), "{:?}", found.verdict.reasons);
     let last = &found.load_points[2];
@@ -35,7 +35,7 @@ fn capacity_and_score_are_recovered() {
 #[test]
 fn every_suite_is_valid() {
     for suite in ["net", "cpu", "disk"] {
-        let server = SimServer::new(Law::Fixed(Nanos::from_millis(1)), Some(2));
+        let server = SimServer::new(ServiceTimeDistribution::Fixed(Nanos::from_millis(1)), Some(2));
         let found = Simulation::new(plan(&[2], suite), server).analyze();
         assert!(found.verdict.reasons.is_empty(), "{suite}: {:?}", found.verdict.reasons);
         assert!((found.load_points[0].rate / 2000.0 - 1.0).abs() < 0.02, "{suite}");
@@ -45,7 +45,7 @@ fn every_suite_is_valid() {
 /// Every transaction has both of the server's times, and the report has their distributions.
 #[test]
 fn queue_and_service_have_percentiles() {
-    let server = SimServer::new(Law::Exponential(Nanos::from_millis(2)), Some(2));
+    let server = SimServer::new(ServiceTimeDistribution::Exponential(Nanos::from_millis(2)), Some(2));
     let found = Simulation::new(plan(&[4], "sys"), server).analyze();
     let point = &found.load_points[0];
     let [queue, service] = &point.spreads[..] else { panic!("{}", point.spreads.len()) };
@@ -68,7 +68,10 @@ fn a_time_that_a_server_over_http_does_not_state_is_unknown() {
         (StatedTimes::None, [false, false]),
     ] {
         let plan = plan_with(&[16], &[("suite", "net"), ("protocol", "http")]);
-        let server = SimServer { stated, ..SimServer::new(Law::Fixed(Nanos::from_millis(2)), Some(2)) };
+        let server = SimServer {
+            stated,
+            ..SimServer::new(ServiceTimeDistribution::Fixed(Nanos::from_millis(2)), Some(2))
+        };
         let found = Simulation::new(plan, server).analyze();
         assert!(found.verdict.reasons.is_empty(), "{stated:?}: {:?}", found.verdict.reasons);
         let point = &found.load_points[0];
@@ -93,7 +96,10 @@ fn times_that_cannot_be_break_the_rule_of_conservation() {
         ("binary", StatedTimes::None),
     ] {
         let plan = plan_with(&[2], &[("suite", "net"), ("protocol", protocol)]);
-        let server = SimServer { stated, ..SimServer::new(Law::Fixed(Nanos::from_millis(1)), Some(2)) };
+        let server = SimServer {
+            stated,
+            ..SimServer::new(ServiceTimeDistribution::Fixed(Nanos::from_millis(1)), Some(2))
+        };
         let found = Simulation::new(plan, server).analyze();
         let rules: Vec<&str> = found.verdict.reasons.iter().map(|reason| reason.rule()).collect();
         assert!(rules.contains(&"conservation"), "{protocol}, {stated:?}: {rules:?}");

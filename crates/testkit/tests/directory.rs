@@ -12,11 +12,11 @@ use std::thread;
 use analysis::VerdictState;
 use benchmarks::web::pages::Pages;
 use engine::{
-    BlockingDriver, BlockingRuntime, LoadThreadUse, PointSetup, SessionError, Sink, run_blocking_point,
+    BlockingDriver, BlockingRuntime, LoadThreadUse, PointSetup, RecordSink, SessionError, run_blocking_point,
 };
 use model::{
-    AgentPlan, Example, IntervalRecord, Kinded, Outcome, Page, Plan, Reply, Request, WebRequest, WebWorkload,
-    partition, web_measure,
+    AgentPlan, Example, HasKind, IntervalRecord, Outcome, Page, Plan, Reply, Request, WebRequest,
+    WebWorkload, partition, web_measure,
 };
 use testkit::{analyze, assert_conserved, closed_plan, one_object, phases, with_workload};
 use units::{Clock, Nanos, RealClock, thread_cpu};
@@ -54,7 +54,7 @@ impl BlockingDriver for FileReader {
 
 struct Outbox(Sender<IntervalRecord>);
 
-impl Sink for Outbox {
+impl RecordSink for Outbox {
     fn interval(&mut self, record: IntervalRecord) {
         self.0.send(record).expect("the test waits");
     }

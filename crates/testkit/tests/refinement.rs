@@ -3,7 +3,7 @@
 use analysis::LoadPointResult;
 use analysis::refinement::next_load;
 use model::{LoadPoint, Plan, Refinement, Rules};
-use testkit::{Law, SimServer, Simulation, closed_plan, phases};
+use testkit::{ServiceTimeDistribution, SimServer, Simulation, closed_plan, phases};
 use units::Nanos;
 
 /// The loads of a run of a URL that names none.
@@ -12,7 +12,7 @@ const PLANNED: [u32; 4] = [1, 10, 50, 100];
 /// Runs one load point against a server that serves so many at once, 20 ms each.
 fn run(plan: &Plan, point: LoadPoint, n_at_once: u32) -> LoadPointResult {
     let plan = Plan { load_points: vec![point], refinement: None, ..plan.clone() };
-    let server = SimServer::new(Law::Fixed(Nanos::from_millis(20)), Some(n_at_once));
+    let server = SimServer::new(ServiceTimeDistribution::Fixed(Nanos::from_millis(20)), Some(n_at_once));
     Simulation::new(plan, server).analyze().load_points.remove(0)
 }
 

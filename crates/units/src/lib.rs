@@ -15,4 +15,4 @@ pub use decimal::Decimal;
 pub use money::{Currency, Money, UnitPrice};
 pub use open_files::raise_open_files;
 pub use quantity::{Bytes, Nanos, Ratio, saturating_u64};
-pub use rng::{Purpose, Rng, Weights, mix_bits};
+pub use rng::{Rng, StreamPurpose, Weights, mix_bits};

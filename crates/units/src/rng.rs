@@ -10,7 +10,7 @@ use crate::{Nanos, saturating_u64};
 
 /// The purpose of a random stream. Streams of different purposes are independent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Purpose {
+pub enum StreamPurpose {
     /// The next steps of a virtual user; the index is the user.
     User,
     /// The k-th operation of an open-loop schedule; the index is k.
@@ -27,17 +27,17 @@ pub enum Purpose {
     Data,
 }
 
-impl Purpose {
+impl StreamPurpose {
     /// A fixed number of its own for every purpose; part of what makes a run repeatable.
     const fn salt(self) -> u64 {
         match self {
-            Purpose::User => 0x7573_6572,
-            Purpose::Schedule => 0x7363_6865,
-            Purpose::Arrivals => 0x6172_7269,
-            Purpose::Content => 0x636f_6e74,
-            Purpose::Simulation => 0x7369_6d75,
-            Purpose::Resampling => 0x7265_7361,
-            Purpose::Data => 0x6461_7461,
+            StreamPurpose::User => 0x7573_6572,
+            StreamPurpose::Schedule => 0x7363_6865,
+            StreamPurpose::Arrivals => 0x6172_7269,
+            StreamPurpose::Content => 0x636f_6e74,
+            StreamPurpose::Simulation => 0x7369_6d75,
+            StreamPurpose::Resampling => 0x7265_7361,
+            StreamPurpose::Data => 0x6461_7461,
         }
     }
 }
@@ -50,7 +50,7 @@ pub struct Rng {
 
 impl Rng {
     /// Makes the stream of `index` for `purpose`.
-    pub fn new(seed: u64, purpose: Purpose, index: u64) -> Rng {
+    pub fn new(seed: u64, purpose: StreamPurpose, index: u64) -> Rng {
         let mixed = mix_bits(mix_bits(seed ^ mix_bits(purpose.salt())) ^ index);
         Rng { generator: Xoshiro256PlusPlus::seed_from_u64(mixed) }
     }
@@ -151,17 +151,17 @@ mod tests {
     #[test]
     fn a_stream_is_a_function_of_seed_purpose_and_index() {
         let draw = |seed, purpose, index| Rng::new(seed, purpose, index).bits();
-        let one = draw(1, Purpose::User, 17);
-        assert_eq!(one, draw(1, Purpose::User, 17));
-        assert_ne!(one, draw(2, Purpose::User, 17));
-        assert_ne!(one, draw(1, Purpose::Schedule, 17));
-        assert_ne!(one, draw(1, Purpose::User, 18));
+        let one = draw(1, StreamPurpose::User, 17);
+        assert_eq!(one, draw(1, StreamPurpose::User, 17));
+        assert_ne!(one, draw(2, StreamPurpose::User, 17));
+        assert_ne!(one, draw(1, StreamPurpose::Schedule, 17));
+        assert_ne!(one, draw(1, StreamPurpose::User, 18));
     }
 
     /// Goal: no update of a crate changes what a seed means. If this fails, every benchmark's version must rise.
     #[test]
     fn draws_never_change() {
-        let mut rng = Rng::new(42, Purpose::User, 7);
+        let mut rng = Rng::new(42, StreamPurpose::User, 7);
         let weights = Weights::new([350, 500, 140, 9, 1]).unwrap();
         let drawn: Vec<usize> = (0..12).map(|_| rng.weighted(&weights)).collect();
         assert_eq!(
@@ -173,7 +173,7 @@ mod tests {
     #[test]
     fn weighted_draws_follow_the_weights() {
         let weights = Weights::new([350, 500, 140, 9, 1]).unwrap();
-        let mut rng = Rng::new(1, Purpose::User, 0);
+        let mut rng = Rng::new(1, StreamPurpose::User, 0);
         let mut counts = [0u32; 5];
         for _ in 0..1_000_000 {
             counts[rng.weighted(&weights)] += 1;
@@ -190,7 +190,7 @@ mod tests {
     /// 4 · √(60,000 · 1/6 · 5/6) = 365.
     #[test]
     fn every_order_is_equally_likely() {
-        let mut rng = Rng::new(2, Purpose::Content, 0);
+        let mut rng = Rng::new(2, StreamPurpose::Content, 0);
         let mut counts = std::collections::BTreeMap::new();
         for _ in 0..60_000 {
             let mut numbers = [1, 2, 3];
@@ -204,7 +204,7 @@ mod tests {
     /// Golden check G28 of the web specification: mean and standard deviation 0.270 s, not truncated.
     #[test]
     fn exponential_think_times_have_the_mean_and_deviation_asked_for() {
-        let mut rng = Rng::new(3, Purpose::User, 0);
+        let mut rng = Rng::new(3, StreamPurpose::User, 0);
         let (mut sum, mut squares, mut longest) = (0.0, 0.0, 0.0_f64);
         for _ in 0..1_000_000 {
             let seconds = rng.exponential(Nanos::from_millis(270)).as_secs_f64();

@@ -9,13 +9,13 @@ use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
 use proving::build::executable_of;
-use proving::packages::{Needed, install};
+use proving::packages::{RequiredPackage, install};
 use proving::shell::{cargo, line, output, root, run, say};
 use units::{Clock, RealClock};
 
 use crate::licenses;
 
-const NEEDED: [Needed; 3] =
+const NEEDED: [RequiredPackage; 3] =
     [("pdfinfo", "poppler-utils"), ("pdffonts", "poppler-utils"), ("pdftotext", "poppler-utils")];
 
 const FEATURE: &str = "plimsoll/pdf";

@@ -11,7 +11,7 @@ use std::process::Command;
 use anyhow::{Context, Result, ensure};
 use proving::build::{DEVELOPMENT_FEATURES, development_binary};
 use proving::noise::{self, AcceptedRuns, AttemptResult, RaisedPriority, is_noise, until_quiet};
-use proving::packages::{Installation, NEEDED, begin_installation};
+use proving::packages::{Installation, REQUIRED_PACKAGES, begin_installation};
 use proving::shell::{cargo, line, output, run, say};
 use proving::throttles;
 use units::{Clock, RealClock};
@@ -62,7 +62,7 @@ fn clippy(packages: &[&str]) -> Result<()> {
 
 /// Runs all steps and prints a summary.
 pub(crate) fn perform() -> Result<()> {
-    let installation = begin_installation(&NEEDED)?;
+    let installation = begin_installation(&REQUIRED_PACKAGES)?;
     let clock = RealClock::start();
     let mut summary = Vec::new();
     let (mut n_failed, mut n_accepted) = (0, 0);

@@ -4,7 +4,7 @@ use languages::spec::{KeySpec, NamedChoice, TableSpec, key, one_of, table, table
 
 use super::Config;
 use super::values::{memory_count, number, path, server, statuses, time, time_limit};
-use crate::exchange::Forwarded;
+use crate::exchange::ForwardedFields;
 use crate::origin::{Balance, HealthSettings, OriginServer, OriginTlsSettings, Probe};
 
 const BALANCES: &[NamedChoice<Balance>] = &[
@@ -17,14 +17,14 @@ const BALANCES: &[NamedChoice<Balance>] = &[
     NamedChoice("hash", "The same server for the same URL.", Balance::Hash),
 ];
 
-const FORWARDED: &[NamedChoice<Forwarded>] = &[
-    NamedChoice("off", "None.", Forwarded::Off),
+const FORWARDED: &[NamedChoice<ForwardedFields>] = &[
+    NamedChoice("off", "None.", ForwardedFields::Off),
     NamedChoice(
         "separate",
         "`X-Forwarded-For`, `X-Forwarded-Host` and `X-Forwarded-Proto`.",
-        Forwarded::Separate,
+        ForwardedFields::Separate,
     ),
-    NamedChoice("standard", "`Forwarded` (RFC 7239).", Forwarded::Standard),
+    NamedChoice("standard", "`Forwarded` (RFC 7239).", ForwardedFields::Standard),
 ];
 
 /// `[origin]`.

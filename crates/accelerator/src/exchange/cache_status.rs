@@ -1,12 +1,14 @@
-//! The cache status of a response: told to the client by `Cache-Status`, to logs and metrics by [`Handling`].
+//! The cache status of a response: told to the client by `Cache-Status`, to logs and metrics by [`RequestHandling`].
 
-use cache_policy::{CacheStatusMember, Forward, Freshness, Handled, Key, LifetimeSource, Reuse, StoredMeta};
+use cache_policy::{
+    CacheStatusMember, Forward, Freshness, HitOrForward, Key, LifetimeSource, ReuseDecision, StoredMeta,
+};
 use cache_store::StoredResponse;
 use http1::HeaderLines;
 use units::{Nanos, WallTime};
 
 use super::settings::{CacheStatusDetail, ExchangeSettings};
-use crate::message::{Handling, HandlingReason, HitPath, ProxyReason};
+use crate::message::{HandlingReason, ProxyReason, RequestHandling, ResponsePath};
 
 /// The `detail` of a heuristic lifetime.
 const HEURISTIC: &str = LifetimeSource::Heuristic.name();
@@ -15,28 +17,30 @@ const HEURISTIC: &str = LifetimeSource::Heuristic.name();
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct CacheStatus {
     /// The handling, as `Cache-Status` reports it.
-    pub handled: Handled,
+    pub handled: HitOrForward,
     /// The handling, as logs and metrics report it.
-    pub path: HitPath,
+    pub path: ResponsePath,
     /// The reason.
     pub reason: HandlingReason,
-    /// As in [`Handling`].
+    /// As in [`RequestHandling`].
     pub origin_time: Option<Nanos>,
 }
 
 impl CacheStatus {
     /// Makes the status of a hit in this tier.
-    pub(super) fn of_hit(path: HitPath, how: Reuse, object: &StoredResponse) -> CacheStatus {
+    pub(super) fn of_hit(path: ResponsePath, how: ReuseDecision, object: &StoredResponse) -> CacheStatus {
         match how {
-            Reuse::Stale { why, .. } => CacheStatus::hit(HitPath::Stale, why.into(), object.origin_time),
+            ReuseDecision::Stale { why, .. } => {
+                CacheStatus::hit(ResponsePath::Stale, why.into(), object.origin_time)
+            }
             _ => CacheStatus::fresh(path, object),
         }
     }
 
     /// Makes the status of a fresh hit in this tier.
-    pub(super) fn fresh(path: HitPath, object: &StoredResponse) -> CacheStatus {
+    pub(super) fn fresh(path: ResponsePath, object: &StoredResponse) -> CacheStatus {
         let (path, reason) = if object.is_negative() {
-            (HitPath::Negative, ProxyReason::Negative)
+            (ResponsePath::Negative, ProxyReason::Negative)
         } else {
             (path, ProxyReason::Fresh)
         };
@@ -44,24 +48,24 @@ impl CacheStatus {
     }
 
     /// Makes the status of a hit.
-    pub(super) fn hit(path: HitPath, reason: HandlingReason, saved: Nanos) -> CacheStatus {
-        CacheStatus { handled: Handled::Hit, path, reason, origin_time: Some(saved) }
+    pub(super) fn hit(path: ResponsePath, reason: HandlingReason, saved: Nanos) -> CacheStatus {
+        CacheStatus { handled: HitOrForward::Hit, path, reason, origin_time: Some(saved) }
     }
 
     /// Makes the status of a forwarded request.
     pub(super) fn forwarded(
         why: Forward,
-        path: HitPath,
+        path: ResponsePath,
         reason: HandlingReason,
         waited: Option<Nanos>,
     ) -> CacheStatus {
-        let handled = Handled::Forwarded { why, status: None, is_stored: false, collapsed: None };
+        let handled = HitOrForward::Forwarded { why, status: None, is_stored: false, collapsed: None };
         CacheStatus { handled, path, reason, origin_time: waited }
     }
 
     /// Adds the status of the origin's response, if that is not what the client gets.
     pub(super) fn with_status(mut self, answered: u16) -> CacheStatus {
-        if let Handled::Forwarded { status, .. } = &mut self.handled {
+        if let HitOrForward::Forwarded { status, .. } = &mut self.handled {
             *status = Some(answered);
         }
         self
@@ -69,7 +73,7 @@ impl CacheStatus {
 
     /// Adds whether the response is in the store. Of a response in progress it is not known whether it will be.
     pub(super) fn with_stored(mut self, stored: bool) -> CacheStatus {
-        if let Handled::Forwarded { is_stored, .. } = &mut self.handled {
+        if let HitOrForward::Forwarded { is_stored, .. } = &mut self.handled {
             *is_stored = stored;
         }
         self
@@ -77,15 +81,15 @@ impl CacheStatus {
 
     /// Adds that the response was fetched for another request.
     pub(super) fn with_collapsed(mut self) -> CacheStatus {
-        if let Handled::Forwarded { collapsed, .. } = &mut self.handled {
+        if let HitOrForward::Forwarded { collapsed, .. } = &mut self.handled {
             *collapsed = Some(true);
         }
         self
     }
 
     /// Returns the handling, for logs and metrics.
-    pub(super) fn handling(&self) -> Handling {
-        Handling { path: self.path, reason: self.reason, origin_time: self.origin_time }
+    pub(super) fn handling(&self) -> RequestHandling {
+        RequestHandling { path: self.path, reason: self.reason, origin_time: self.origin_time }
     }
 
     /// Appends `Cache-Status`, with the configured detail; `stored` is the stored response that is served, or the one
@@ -132,19 +136,21 @@ fn freshness(stored: &StoredMeta, now: WallTime) -> Freshness {
 
 #[cfg(test)]
 mod tests {
-    use cache_policy::{DotSegments, ResponseMeta, Scheme, Settings, Times, ValidationReason, Variant};
+    use cache_policy::{
+        DotSegments, ExchangeTimes, ResponseMeta, Scheme, Settings, ValidationReason, Variant,
+    };
 
     use super::*;
 
     /// Returns the `Cache-Status` of a response with this line that was received now.
     fn written(detail: CacheStatusDetail, line: (&[u8], &[u8])) -> Option<String> {
         let now = WallTime(784_111_777_000);
-        let (times, policy) = (Times { requested: now, received: now }, Settings::default());
+        let (times, policy) = (ExchangeTimes { requested: now, received: now }, Settings::default());
         let meta = ResponseMeta::read(200, [line].into_iter(), times, &policy);
         let stored = StoredMeta::new(meta, Variant::default(), 5, &policy);
         let cache_status = CacheStatus::forwarded(
             Forward::Stale,
-            HitPath::Revalidated,
+            ResponsePath::Revalidated,
             ValidationReason::NoCache.into(),
             None,
         )

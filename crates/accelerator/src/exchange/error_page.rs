@@ -7,7 +7,7 @@ use units::WallTime;
 
 use super::response::{Response, ResponseBody};
 use super::settings::{CacheStatusDetail, ExchangeSettings};
-use crate::message::{BodyError, Handling, HandlingReason, HitPath, ProxyReason};
+use crate::message::{BodyError, HandlingReason, ProxyReason, RequestHandling, ResponsePath};
 use crate::origin::OriginFailure;
 
 /// An error that arises here, not at the origin.
@@ -93,7 +93,7 @@ pub fn error_page(
         lines.push(b"Cache-Status", format!("{}; detail={}", settings.name, reason.name()).as_bytes());
     }
     let body = if is_head { ResponseBody::Empty } else { ResponseBody::Pieces(vec![Bytes::from(page)]) };
-    let handling = Handling { path: HitPath::Error, reason, origin_time: None };
+    let handling = RequestHandling { path: ResponsePath::Error, reason, origin_time: None };
     Response { status, lines, body, handling, memo: None }
 }
 

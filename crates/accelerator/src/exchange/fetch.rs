@@ -4,7 +4,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use cache_policy::{FetchFailure, NotStored, ResponseMeta, StoreDecision, Variant, hit_for_miss, store};
-use cache_store::{Purge, Removal, RemovalsSeen, StoredResponse};
+use cache_store::{Purge, Removal, RemovalSnapshot, StoredResponse};
 use http1::HeaderLines;
 use units::{Nanos, wall};
 
@@ -108,7 +108,7 @@ impl Exchange {
         fetch: &Rc<OriginFetch>,
         response: UpstreamResponse,
         is_uncollapsed: bool,
-        since: RemovalsSeen,
+        since: RemovalSnapshot,
         leader: Option<Leader>,
         interims: &InterimRelay,
     ) -> FetchOutcome {

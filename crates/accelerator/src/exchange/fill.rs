@@ -8,7 +8,7 @@ use cache_policy::{
     ByteRange, NotStored, Ranges, ResponseContent, ResponseMeta, StoredMeta, Variant, body_is_complete,
     content_range,
 };
-use cache_store::{RemovalsSeen, StoredResponse, tags_of};
+use cache_store::{RemovalSnapshot, StoredResponse, tags_of};
 use http1::HeaderLines;
 use tokio::task::spawn_local;
 use units::wall;
@@ -33,7 +33,7 @@ struct StoreFill {
     exchange: Rc<Exchange>,
     fetch: Rc<OriginFetch>,
     streaming: Arc<StreamingResponse>,
-    since: RemovalsSeen,
+    since: RemovalSnapshot,
     leader: Option<Leader>,
     is_kept: bool,
 }
@@ -46,7 +46,7 @@ impl Exchange {
         response: UpstreamResponse,
         meta: ResponseMeta,
         variant: Variant,
-        since: RemovalsSeen,
+        since: RemovalSnapshot,
         leader: Option<Leader>,
     ) -> FetchOutcome {
         let settings = &self.settings;

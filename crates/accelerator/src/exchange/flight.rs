@@ -14,7 +14,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use cache_policy::Variant;
-use cache_store::RemovalsSeen;
+use cache_store::RemovalSnapshot;
 use tokio::sync::watch;
 
 use super::error_page::LocalError;
@@ -36,7 +36,7 @@ type FlightKey = (Box<str>, Variant);
 #[derive(Debug)]
 pub(super) struct Flight {
     outcome: watch::Receiver<Option<FlightOutcome>>,
-    since: RemovalsSeen,
+    since: RemovalSnapshot,
 }
 
 /// The outcome of a flight.
@@ -100,7 +100,7 @@ impl Flights {
     ///
     /// `since` is from the caller's lookup. A request that comes after a removal does not follow a flight that began
     /// before it.
-    pub(super) fn join(self: &Arc<Self>, key: &str, variant: Variant, since: RemovalsSeen) -> Join {
+    pub(super) fn join(self: &Arc<Self>, key: &str, variant: Variant, since: RemovalSnapshot) -> Join {
         let key = (Box::from(key), variant);
         let mut table = self.table();
         match table.get(&key) {

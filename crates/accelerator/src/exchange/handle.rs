@@ -4,7 +4,7 @@ use std::fmt;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use cache_policy::{CacheDecision, Reuse, StaleReason, decide, write_date};
+use cache_policy::{CacheDecision, ReuseDecision, StaleReason, decide, write_date};
 use cache_store::{Lookup, Store, StoredResponse};
 use http1::HeaderLines;
 use units::{WallTime, wall};
@@ -19,7 +19,7 @@ use super::memo::Memo;
 use super::origin_fetch::OriginFetch;
 use super::response::{Response, ResponseBody};
 use super::settings::ExchangeSettings;
-use crate::message::{ClientRequest, Handling, HitPath, ProxyReason, RequestBody};
+use crate::message::{ClientRequest, ProxyReason, RequestBody, RequestHandling, ResponsePath};
 use crate::origin::OriginClient;
 
 /// The state that the exchanges of all threads share.
@@ -80,10 +80,10 @@ impl Exchange {
             return Box::pin(self.relay(request, body, BypassReason::OPERATOR)).await;
         }
         let mut found = self.shared.store.lookup(request.key.as_str());
-        let mut path = HitPath::Memory;
+        let mut path = ResponsePath::Memory;
         if self.should_look_on_disk(&request, &found) {
             found = Box::pin(self.look_on_disk(&request, found)).await;
-            path = HitPath::Disk;
+            path = ResponsePath::Disk;
         }
         let now = wall();
         match decide(&request.meta, request.lines(), found.stored(), now, &self.settings.policy) {
@@ -92,7 +92,7 @@ impl Exchange {
                 let hit = Hit { request: &request, object: &object, content: &content };
                 let mut response = hit.serve(CacheStatus::of_hit(path, how, &object), now, &self.settings);
                 response.memo = hit.memo(how, found.epoch, now);
-                if matches!(how, Reuse::Stale { why: StaleReason::WhileRevalidating, .. }) {
+                if matches!(how, ReuseDecision::Stale { why: StaleReason::WhileRevalidating, .. }) {
                     self.refresh(request, &object);
                 }
                 response
@@ -161,7 +161,10 @@ fn options(now: WallTime) -> Response {
     lines.push(b"Date", write_date(now).as_bytes());
     lines.push(b"Allow", ALLOWED);
     lines.push_number(b"Content-Length", 0);
-    let handling =
-        Handling { path: HitPath::Pass, reason: ProxyReason::MaxForwards.into(), origin_time: None };
+    let handling = RequestHandling {
+        path: ResponsePath::Pass,
+        reason: ProxyReason::MaxForwards.into(),
+        origin_time: None,
+    };
     Response { status: 200, lines, body: ResponseBody::Empty, handling, memo: None }
 }

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use cache_policy::{Ranges, RequestDirectives, ResponseContent, Reuse};
-use cache_store::{EpochSeen, StoredResponse};
+use cache_policy::{Ranges, RequestDirectives, ResponseContent, ReuseDecision};
+use cache_store::{EpochSnapshot, StoredResponse};
 use units::WallTime;
 
 use super::cache_request::CacheRequest;
@@ -55,11 +55,11 @@ impl Hit<'_> {
     ///
     /// Only for fresh responses to requests without directives: otherwise the answer may depend on the time in more
     /// ways.
-    pub(super) fn memo(&self, how: Reuse, epoch: EpochSeen, now: WallTime) -> Option<Memo> {
+    pub(super) fn memo(&self, how: ReuseDecision, epoch: EpochSnapshot, now: WallTime) -> Option<Memo> {
         let is_part =
             matches!(self.content, ResponseContent::Response(ranges) if *ranges != Ranges::NotAsked);
         let is_plain = !is_part && self.request.meta.directives == RequestDirectives::default();
-        (is_plain && matches!(how, Reuse::Fresh { .. }))
+        (is_plain && matches!(how, ReuseDecision::Fresh { .. }))
             .then(|| Memo::new(self.object, epoch, now, self.kind()))
     }
 

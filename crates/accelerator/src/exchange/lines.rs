@@ -11,7 +11,7 @@ use units::WallTime;
 use super::cache_status::CacheStatus;
 use super::memo::MemoKind;
 use super::settings::ExchangeSettings;
-use crate::message::HitPath;
+use crate::message::ResponsePath;
 
 /// Room for what is added to stored lines: `Content-Length`, `Age`, `Cache-Status`.
 const ADDED_BYTES: usize = 160;
@@ -25,7 +25,7 @@ pub fn hit_lines(
     now: WallTime,
     settings: &ExchangeSettings,
 ) -> HeaderLines {
-    let cache_status = CacheStatus::fresh(HitPath::Memory, object);
+    let cache_status = CacheStatus::fresh(ResponsePath::Memory, object);
     stored_head(object, kind, now, &cache_status, settings)
 }
 

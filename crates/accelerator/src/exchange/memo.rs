@@ -2,11 +2,11 @@
 
 use std::sync::{Arc, Weak};
 
-use cache_store::{EpochSeen, StoredResponse};
+use cache_store::{EpochSnapshot, StoredResponse};
 use units::WallTime;
 
 use super::cache_status::CacheStatus;
-use crate::message::{Handling, HitPath};
+use crate::message::{RequestHandling, ResponsePath};
 
 /// The part of a stored response that a hit sends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,14 +27,19 @@ pub enum MemoKind {
 #[derive(Debug, Clone)]
 pub struct Memo {
     object: Weak<StoredResponse>,
-    epoch: EpochSeen,
+    epoch: EpochSnapshot,
     until: WallTime,
     kind: MemoKind,
 }
 
 impl Memo {
     /// Memoizes a response: until what is stored under the key changes, or the response is no longer fresh.
-    pub(super) fn new(object: &Arc<StoredResponse>, epoch: EpochSeen, now: WallTime, kind: MemoKind) -> Memo {
+    pub(super) fn new(
+        object: &Arc<StoredResponse>,
+        epoch: EpochSnapshot,
+        now: WallTime,
+        kind: MemoKind,
+    ) -> Memo {
         let left = i64::try_from(object.stored.ttl(now).0 / 1_000_000).unwrap_or(i64::MAX);
         Memo { object: Arc::downgrade(object), epoch, until: WallTime(now.0.saturating_add(left)), kind }
     }
@@ -62,7 +67,7 @@ impl Memo {
     }
 
     /// Returns the handling, for logs and metrics.
-    pub fn handling(&self, object: &StoredResponse) -> Handling {
-        CacheStatus::fresh(HitPath::Memory, object).handling()
+    pub fn handling(&self, object: &StoredResponse) -> RequestHandling {
+        CacheStatus::fresh(ResponsePath::Memory, object).handling()
     }
 }

@@ -23,7 +23,7 @@ use super::lines::stored_lines_with_age;
 use super::origin_fetch::OriginFetch;
 use super::response::Response;
 use super::streaming::StreamingResponse;
-use crate::message::{HitPath, ProxyReason, RequestBody};
+use crate::message::{ProxyReason, RequestBody, ResponsePath};
 
 /// The most flights that a request follows: one, and another if the first has shown on which fields responses depend,
 /// so that requests for one variant are collapsed.
@@ -226,21 +226,22 @@ impl Exchange {
                 let streaming = Arc::clone(reader.streaming());
                 let content = content(&request.meta, request.lines(), &streaming.stored, policy);
                 let waited = Some(streaming.origin_time);
-                let cache_status = CacheStatus::forwarded(fetch.why, HitPath::Miss, fetch.reason, waited);
+                let cache_status =
+                    CacheStatus::forwarded(fetch.why, ResponsePath::Miss, fetch.reason, waited);
                 let cache_status = cache_status.with_stored(streaming.is_stored());
                 self.streaming_response(request, reader, lines, &content, cache_status)
             }
             FetchOutcome::Validated { object, waited } => {
                 let cache_status =
-                    CacheStatus::forwarded(fetch.why, HitPath::Revalidated, fetch.reason, Some(waited));
+                    CacheStatus::forwarded(fetch.why, ResponsePath::Revalidated, fetch.reason, Some(waited));
                 let content = content(&request.meta, request.lines(), &object.stored, policy);
                 let hit = Hit { request, object: &object, content: &content };
                 hit.serve(cache_status.with_status(304), wall(), &self.settings)
             }
             FetchOutcome::Relayed { response, why } => {
                 let (path, reason) = match why {
-                    Some(why) => (HitPath::Pass, why.into()),
-                    None => (HitPath::Miss, fetch.reason),
+                    Some(why) => (ResponsePath::Pass, why.into()),
+                    None => (ResponsePath::Miss, fetch.reason),
                 };
                 let cache_status = CacheStatus::forwarded(fetch.why, path, reason, Some(response.waited));
                 self.relayed(request, response, cache_status)
@@ -265,7 +266,7 @@ impl Exchange {
         let (request, now) = (&fetch.request, wall());
         let (object, why) = fetch.stale_substitute(failure, now, &self.settings.policy)?;
         let cache_status =
-            CacheStatus::forwarded(fetch.why, HitPath::Stale, why.into(), Some(object.origin_time));
+            CacheStatus::forwarded(fetch.why, ResponsePath::Stale, why.into(), Some(object.origin_time));
         let cache_status = match failure {
             FetchFailure::Status(status) => cache_status.with_status(status),
             FetchFailure::NoAnswer => cache_status,
@@ -277,5 +278,5 @@ impl Exchange {
 
 /// Returns the cache status of a collapsed request.
 fn collapsed(fetch: &OriginFetch, saved: Nanos) -> CacheStatus {
-    CacheStatus::forwarded(fetch.why, HitPath::Collapsed, fetch.reason, Some(saved)).with_collapsed()
+    CacheStatus::forwarded(fetch.why, ResponsePath::Collapsed, fetch.reason, Some(saved)).with_collapsed()
 }

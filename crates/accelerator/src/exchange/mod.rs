@@ -52,5 +52,5 @@ pub use lines::hit_lines;
 pub use memo::{Memo, MemoKind};
 pub use prefill::PrefillReport;
 pub use response::{Response, ResponseBody, Tunnel};
-pub use settings::{CacheStatusDetail, ExchangeSettings, Forwarded};
+pub use settings::{CacheStatusDetail, ExchangeSettings, ForwardedFields};
 pub use stream::BodyStream;

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use cache_policy::{
-    Conditional, FailureDecision, FetchFailure, Forward, MissReason, ResponseMeta, Settings, StaleReason,
-    StoredMeta, ValidationReason, Variant, conditional, on_failure,
+    FailureDecision, FetchFailure, Forward, MissReason, ResponseMeta, Settings, StaleReason, StoredMeta,
+    ValidationConditions, ValidationReason, Variant, conditional, on_failure,
 };
 use cache_store::StoredResponse;
 use units::WallTime;
@@ -75,12 +75,12 @@ impl OriginFetch {
     pub(super) fn fill_purpose(&self) -> Purpose {
         let conditional = conditional(&self.stored());
         let if_modified_since = conditional.if_modified_since.filter(|_| self.stale.is_some());
-        Purpose::Fill(Conditional { if_modified_since, ..conditional })
+        Purpose::Fill(ValidationConditions { if_modified_since, ..conditional })
     }
 
     /// Returns the purpose of a repeated request, after a validation that led to nothing.
     pub(super) fn fill_unconditionally() -> Purpose {
-        Purpose::Fill(Conditional::default())
+        Purpose::Fill(ValidationConditions::default())
     }
 
     /// Returns the metadata of the stored responses.

@@ -8,7 +8,7 @@ use http1::HeaderLines;
 
 use super::handle::Exchange;
 use super::response::{Response, ResponseBody};
-use crate::message::{ClientRequest, ClientVersion, HandlingReason, HitPath, NoBody, ProxyReason};
+use crate::message::{ClientRequest, ClientVersion, HandlingReason, NoBody, ProxyReason, ResponsePath};
 
 /// The result of a prefill.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -29,7 +29,7 @@ impl Exchange {
         let mut prefilled = PrefillReport::default();
         for url in urls {
             match self.fill(url).await {
-                Ok(HitPath::Pass) => prefilled.passed += 1,
+                Ok(ResponsePath::Pass) => prefilled.passed += 1,
                 Ok(_) => prefilled.stored += 1,
                 Err(reason) => prefilled.failed.push((url.clone(), reason)),
             }
@@ -37,10 +37,10 @@ impl Exchange {
         prefilled
     }
 
-    async fn fill(self: &Rc<Self>, url: &str) -> Result<HitPath, HandlingReason> {
+    async fn fill(self: &Rc<Self>, url: &str) -> Result<ResponsePath, HandlingReason> {
         let response = self.handle(request(url).ok_or(ProxyReason::Url)?, NoBody).await;
         let handling = response.handling;
-        if handling.path == HitPath::Error {
+        if handling.path == ResponsePath::Error {
             return Err(handling.reason);
         }
         drain(response).await.map_err(|()| ProxyReason::Incomplete)?;

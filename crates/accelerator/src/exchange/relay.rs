@@ -15,7 +15,7 @@ use super::lines::{self, is_without_body, push_length};
 use super::response::{Response, ResponseBody};
 use super::stream::BodyStream;
 use super::upstream_request::{Purpose, upstream_request};
-use crate::message::{HitPath, ProxyReason, RequestBody};
+use crate::message::{ProxyReason, RequestBody, ResponsePath};
 use crate::origin::UpstreamResponse;
 
 impl Exchange {
@@ -34,8 +34,12 @@ impl Exchange {
         match sent {
             Ok(response) => {
                 self.invalidate(&request, &response);
-                let cache_status =
-                    CacheStatus::forwarded(bypass.why, HitPath::Pass, bypass.reason, Some(response.waited));
+                let cache_status = CacheStatus::forwarded(
+                    bypass.why,
+                    ResponsePath::Pass,
+                    bypass.reason,
+                    Some(response.waited),
+                );
                 self.unless_failed(self.relayed(&request, response, cache_status)).await
             }
             Err(failure) => self.error(LocalError::from(&failure), request.is_head()),

@@ -5,7 +5,7 @@ use http1::HeaderLines;
 
 use super::memo::Memo;
 use super::stream::BodyStream;
-use crate::message::Handling;
+use crate::message::RequestHandling;
 use crate::origin::OriginTunnel;
 
 /// A response to a client.
@@ -21,7 +21,7 @@ pub struct Response {
     /// The body.
     pub body: ResponseBody,
     /// The handling, for logs and metrics.
-    pub handling: Handling,
+    pub handling: RequestHandling,
     /// The memo with which the frontend may repeat the response to the same head, see [`Memo`].
     pub memo: Option<Memo>,
 }

@@ -17,7 +17,7 @@ pub struct ExchangeSettings {
     /// The longest time that a collapsed request waits for the head of the response; then it is fetched uncollapsed.
     pub collapse_wait: Nanos,
     /// The fields that tell the origin about the client's side.
-    pub forwarded: Forwarded,
+    pub forwarded: ForwardedFields,
     /// The targets (path and query) that bypass the cache.
     pub bypass: Vec<Pattern>,
     /// The host of HTTP/1.0 requests without one; `None` refuses them.
@@ -39,7 +39,7 @@ pub enum CacheStatusDetail {
 ///
 /// The client's address is forwarded only with requests whose response is not shared: it is not part of the key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Forwarded {
+pub enum ForwardedFields {
     /// None.
     Off,
     /// `X-Forwarded-Proto`, `X-Forwarded-Host`, `X-Forwarded-For`.
@@ -55,7 +55,7 @@ impl Default for ExchangeSettings {
             name: "plimsoll".to_owned(),
             cache_status: CacheStatusDetail::On,
             collapse_wait: Nanos::from_secs(10),
-            forwarded: Forwarded::Separate,
+            forwarded: ForwardedFields::Separate,
             bypass: Vec::new(),
             default_host: None,
         }

@@ -324,7 +324,7 @@ impl Drop for StreamingReader {
 
 #[cfg(test)]
 mod tests {
-    use cache_policy::{ResponseMeta, Settings, Times, Variant};
+    use cache_policy::{ExchangeTimes, ResponseMeta, Settings, Variant};
     use units::WallTime;
 
     use super::*;
@@ -336,7 +336,7 @@ mod tests {
     }
 
     fn streaming_in(memory: &Arc<FillMemory>) -> Arc<StreamingResponse> {
-        let times = Times { requested: WallTime(0), received: WallTime(0) };
+        let times = ExchangeTimes { requested: WallTime(0), received: WallTime(0) };
         let settings = Settings::default();
         let meta = ResponseMeta::read(200, [].iter().copied(), times, &settings);
         let stored = StoredMeta::new(meta, Variant::default(), 0, &settings);

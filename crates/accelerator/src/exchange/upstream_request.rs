@@ -3,12 +3,13 @@
 use std::net::IpAddr;
 
 use cache_policy::{
-    Conditional, RequestField, Scheme, accept_encoding, names_of_connection, request_field, via_field,
+    RequestField, Scheme, ValidationConditions, accept_encoding, names_of_connection, request_field,
+    via_field,
 };
 use http1::{HeaderLines, Http1Version};
 
 use super::cache_request::CacheRequest;
-use super::settings::{ExchangeSettings, Forwarded};
+use super::settings::{ExchangeSettings, ForwardedFields};
 use crate::message::ClientVersion;
 use crate::origin::UpstreamRequest;
 
@@ -21,7 +22,7 @@ pub(super) enum Purpose {
     /// response but is not part of the key.
     Own,
     /// For the store: the whole response, or the validation of a stored one.
-    Fill(Conditional),
+    Fill(ValidationConditions),
 }
 
 impl Purpose {
@@ -86,7 +87,7 @@ fn lines(request: &CacheRequest, purpose: &Purpose, settings: &ExchangeSettings)
     sent
 }
 
-fn push_conditions(lines: &mut HeaderLines, conditional: &Conditional) {
+fn push_conditions(lines: &mut HeaderLines, conditional: &ValidationConditions) {
     if let Some(tags) = &conditional.if_none_match {
         lines.push(b"If-None-Match", tags);
     }
@@ -105,20 +106,25 @@ fn via(version: ClientVersion, name: &str) -> String {
 }
 
 /// Returns whether this cache writes the field itself, in place of the client's.
-fn is_replaced(name: &[u8], forwarded: Forwarded) -> bool {
+fn is_replaced(name: &[u8], forwarded: ForwardedFields) -> bool {
     const SAID: [&[u8]; 4] = [b"forwarded", b"x-forwarded-for", b"x-forwarded-host", b"x-forwarded-proto"];
-    forwarded != Forwarded::Off && SAID.iter().any(|one| one.eq_ignore_ascii_case(name))
+    forwarded != ForwardedFields::Off && SAID.iter().any(|one| one.eq_ignore_ascii_case(name))
 }
 
 /// Appends the fields about the client's side of the request; the client's address only to uncached requests.
 ///
 /// The client's own claims precede its address, as with many gateways; the origin may believe them or not.
-fn push_forwarded(lines: &mut HeaderLines, request: &CacheRequest, purpose: &Purpose, forwarded: Forwarded) {
+fn push_forwarded(
+    lines: &mut HeaderLines,
+    request: &CacheRequest,
+    purpose: &Purpose,
+    forwarded: ForwardedFields,
+) {
     let scheme = request.client_request.scheme;
     let client = purpose.is_pass().then(|| request.client_request.client.ip().to_canonical());
     match forwarded {
-        Forwarded::Off => {}
-        Forwarded::Separate => {
+        ForwardedFields::Off => {}
+        ForwardedFields::Separate => {
             lines.push(b"X-Forwarded-Proto", scheme.as_str().as_bytes());
             lines.push(b"X-Forwarded-Host", request.authority().as_bytes());
             if let Some(client) = client {
@@ -127,7 +133,7 @@ fn push_forwarded(lines: &mut HeaderLines, request: &CacheRequest, purpose: &Pur
                     .push(b"X-Forwarded-For", [claimed, client.to_string().into_bytes()].concat().as_slice());
             }
         }
-        Forwarded::Standard => {
+        ForwardedFields::Standard => {
             let claimed = if client.is_some() { claims(request, "forwarded") } else { Vec::new() };
             let own = standard(scheme, request.authority(), client);
             lines.push(b"Forwarded", [claimed, own.into_bytes()].concat().as_slice());
@@ -174,9 +180,9 @@ mod tests {
     use super::*;
 
     const NO_CONDITIONS: Purpose =
-        Purpose::Fill(Conditional { if_none_match: None, if_modified_since: None });
+        Purpose::Fill(ValidationConditions { if_none_match: None, if_modified_since: None });
 
-    fn settings(forwarded: Forwarded) -> ExchangeSettings {
+    fn settings(forwarded: ForwardedFields) -> ExchangeSettings {
         ExchangeSettings { forwarded, ..ExchangeSettings::default() }
     }
 
@@ -189,7 +195,7 @@ mod tests {
     fn unkeyed_fields_are_forwarded_only_with_uncached_requests() {
         let lines =
             [("X-Rewrite-URL", "/b"), ("Range", "bytes=0-1"), ("If-None-Match", "\"a\""), ("Accept", "b")];
-        let settings = settings(Forwarded::Off);
+        let settings = settings(ForwardedFields::Off);
         let all = "X-Rewrite-URL: /b\r\nRange: bytes=0-1\r\nIf-None-Match: \"a\"\r\nAccept: b\r\nVia: 1.1 plimsoll\r\n";
         assert_eq!(sent(&lines, &Purpose::Pass, &settings), all);
         let own = "Range: bytes=0-1\r\nIf-None-Match: \"a\"\r\nAccept: b\r\nVia: 1.1 plimsoll\r\n";
@@ -199,12 +205,12 @@ mod tests {
 
     #[test]
     fn validation_replaces_the_clients_conditions() {
-        let conditional = Conditional {
+        let conditional = ValidationConditions {
             if_none_match: Some(b"\"s\"".to_vec()),
             if_modified_since: Some("Sun, 06 Nov 1994 08:49:37 GMT".to_owned()),
         };
         let sent =
-            sent(&[("If-None-Match", "\"c\"")], &Purpose::Fill(conditional), &settings(Forwarded::Off));
+            sent(&[("If-None-Match", "\"c\"")], &Purpose::Fill(conditional), &settings(ForwardedFields::Off));
         let expected = "If-None-Match: \"s\"\r\nIf-Modified-Since: Sun, 06 Nov 1994 08:49:37 GMT\r\nVia: 1.1 plimsoll\r\n";
         assert_eq!(sent, expected);
     }
@@ -214,11 +220,11 @@ mod tests {
         let lines =
             [("X-Forwarded-For", "9.9.9.9"), ("Forwarded", "for=8.8.8.8"), ("X-Forwarded-Host", "evil")];
         let common = "X-Forwarded-Proto: http\r\nX-Forwarded-Host: example.org\r\n";
-        let separate = settings(Forwarded::Separate);
+        let separate = settings(ForwardedFields::Separate);
         assert_eq!(sent(&lines, &NO_CONDITIONS, &separate), format!("{common}Via: 1.1 plimsoll\r\n"));
         let all = format!("{common}X-Forwarded-For: 9.9.9.9, 192.0.2.1\r\nVia: 1.1 plimsoll\r\n");
         assert_eq!(sent(&lines, &Purpose::Pass, &separate), all);
-        let standard = settings(Forwarded::Standard);
+        let standard = settings(ForwardedFields::Standard);
         let own = "for=192.0.2.1;host=\"example.org\";proto=http";
         let all = format!("Forwarded: for=8.8.8.8, {own}\r\nVia: 1.1 plimsoll\r\n");
         assert_eq!(sent(&lines, &Purpose::Pass, &standard), all);
@@ -228,7 +234,7 @@ mod tests {
 
     #[test]
     fn accept_encoding_is_reduced_for_storable_requests() {
-        let mut settings = settings(Forwarded::Off);
+        let mut settings = settings(ForwardedFields::Off);
         settings.policy =
             cache_policy::Settings { codings: vec!["gzip".to_owned()], ..cache_policy::Settings::default() };
         let lines = [("Accept-Encoding", "br, gzip;q=0.5")];
@@ -239,7 +245,7 @@ mod tests {
     #[test]
     fn fields_named_by_connection_are_not_forwarded() {
         let lines = [("Connection", "close, X-Mine"), ("X-Mine", "1"), ("Keep-Alive", "5"), ("X-Other", "2")];
-        let sent = sent(&lines, &Purpose::Pass, &settings(Forwarded::Off));
+        let sent = sent(&lines, &Purpose::Pass, &settings(ForwardedFields::Off));
         assert_eq!(sent, "X-Other: 2\r\nVia: 1.1 plimsoll\r\n");
     }
 
@@ -264,10 +270,10 @@ mod tests {
     fn max_forwards_is_decremented() {
         let request = CacheRequest::read(
             client_request("OPTIONS", "*", &[("Max-Forwards", "3")]),
-            &settings(Forwarded::Off),
+            &settings(ForwardedFields::Off),
         )
         .unwrap();
-        let sent = upstream_request(&request, &Purpose::Pass, &settings(Forwarded::Off));
+        let sent = upstream_request(&request, &Purpose::Pass, &settings(ForwardedFields::Off));
         assert_eq!(sent.lines.as_bytes(), b"Max-Forwards: 2\r\nVia: 1.1 plimsoll\r\n");
         assert_eq!(sent.target, b"*");
     }

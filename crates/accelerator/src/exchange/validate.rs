@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use cache_policy::{
-    Freshened, HeadUpdate, RequestMeta, ResponseMeta, StoreDecision, StoredMeta, Variant, freshen,
+    FreshenedResponses, HeadUpdate, RequestMeta, ResponseMeta, StoreDecision, StoredMeta, Variant, freshen,
     head_update, merge, store,
 };
-use cache_store::{Purge, Removal, RemovalsSeen, StoredResponse};
+use cache_store::{Purge, Removal, RemovalSnapshot, StoredResponse};
 use http1::{HeaderLines, RequestMethod};
 use units::wall;
 
@@ -20,7 +20,7 @@ struct Update<'a> {
     fetch: &'a OriginFetch,
     lines: HeaderLines,
     meta: &'a ResponseMeta,
-    since: RemovalsSeen,
+    since: RemovalSnapshot,
 }
 
 impl Exchange {
@@ -30,10 +30,10 @@ impl Exchange {
         &self,
         fetch: &OriginFetch,
         response: &UpstreamResponse,
-        since: RemovalsSeen,
+        since: RemovalSnapshot,
     ) -> Option<Arc<StoredResponse>> {
         let meta = ResponseMeta::read(304, response.lines.iter(), response.times, &self.settings.policy);
-        let Freshened::Update(indices) = freshen(&fetch.stored(), &meta) else {
+        let FreshenedResponses::Update(indices) = freshen(&fetch.stored(), &meta) else {
             return None;
         };
         let update = self.update_by(fetch, response, &meta, since);
@@ -50,7 +50,7 @@ impl Exchange {
         fetch: &OriginFetch,
         response: &UpstreamResponse,
         meta: &ResponseMeta,
-        since: RemovalsSeen,
+        since: RemovalSnapshot,
     ) {
         let Some(old) = &fetch.stale else { return };
         match head_update(&old.stored, meta) {
@@ -71,7 +71,7 @@ impl Exchange {
         fetch: &'a OriginFetch,
         response: &UpstreamResponse,
         meta: &'a ResponseMeta,
-        since: RemovalsSeen,
+        since: RemovalSnapshot,
     ) -> Update<'a> {
         let lines =
             lines::forwarded(&response.lines, response.version, response.times.received, &self.settings);
@@ -108,7 +108,13 @@ impl Exchange {
 
     /// Replaces the old response by the freshened one; also stores it as the variant of the request that led to the
     /// update, if that is another one: the origin has said that it matches that too.
-    fn put(&self, old: &Arc<StoredResponse>, new: &Arc<StoredResponse>, own: Variant, since: RemovalsSeen) {
+    fn put(
+        &self,
+        old: &Arc<StoredResponse>,
+        new: &Arc<StoredResponse>,
+        own: Variant,
+        since: RemovalSnapshot,
+    ) {
         self.shared.store.replace(old, new, since);
         if own != new.stored.variant {
             let stored = StoredMeta { variant: own, ..new.stored.clone() };

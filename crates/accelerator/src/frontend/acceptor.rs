@@ -19,7 +19,7 @@ use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
 use tokio::sync::Notify;
 
-use super::connection::{Accepted, ListenerConfig, serve_connection};
+use super::connection::{AcceptedConnection, ListenerConfig, serve_connection};
 use super::fast_path::ResponseBatch;
 use super::http1::{ConnectionEvent, InitialState, Unsent};
 use super::peer::Peer;
@@ -119,7 +119,7 @@ fn accept_some(socket: &Socket, listener: &Listener, worker: &Rc<Worker>) -> Res
             worker.closed();
             continue;
         };
-        let connection = Accepted { socket, address, config: Rc::clone(&listener.config.borrow()) };
+        let connection = AcceptedConnection { socket, address, config: Rc::clone(&listener.config.borrow()) };
         match try_fast_path(&connection, worker) {
             Some(start) => {
                 tokio::task::spawn_local(serve_connection(connection, start, worker.track_connection()));
@@ -147,7 +147,7 @@ fn is_given_up(error: Errno) -> bool {
 
 /// Reads once, where the first byte belongs to an HTTP message, and answers requests whose heads are remembered.
 /// Returns the state in which the connection goes on, if it does.
-fn try_fast_path(connection: &Accepted, worker: &Worker) -> Option<InitialState> {
+fn try_fast_path(connection: &AcceptedConnection, worker: &Worker) -> Option<InitialState> {
     if !connection.config.is_plain_for(connection.address) {
         return Some(InitialState::default());
     }

@@ -30,7 +30,7 @@ use crate::message::{DisconnectReason, ProxyReason};
 
 /// A connection that was just accepted.
 #[derive(Debug)]
-pub(super) struct Accepted {
+pub(super) struct AcceptedConnection {
     pub(super) socket: OwnedFd,
     pub(super) address: SocketAddr,
     pub(super) config: Rc<ListenerConfig>,
@@ -75,9 +75,13 @@ impl ListenerConfig {
 }
 
 /// Serves a connection until it ends, and counts the reason if it is refused.
-pub(super) async fn serve_connection(connection: Accepted, mut start: InitialState, guard: ConnectionGuard) {
+pub(super) async fn serve_connection(
+    connection: AcceptedConnection,
+    mut start: InitialState,
+    guard: ConnectionGuard,
+) {
     let worker = guard.worker();
-    let Accepted { socket, address, config } = connection;
+    let AcceptedConnection { socket, address, config } = connection;
     let Ok(mut stream) = TcpStream::from_std(socket.into()) else {
         return worker.refused(DisconnectReason::NotRegistered);
     };

@@ -60,10 +60,10 @@ pub(super) struct Deadline {
 
 /// The error of a deadline that has passed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Elapsed;
+pub(super) struct DeadlineElapsed;
 
-impl From<Elapsed> for io::Error {
-    fn from(_: Elapsed) -> io::Error {
+impl From<DeadlineElapsed> for io::Error {
+    fn from(_: DeadlineElapsed) -> io::Error {
         io::ErrorKind::TimedOut.into()
     }
 }
@@ -165,7 +165,7 @@ impl Deadline {
         &self,
         min_rate: &mut MinRateDeadline,
         future: F,
-    ) -> Result<F::Output, Elapsed> {
+    ) -> Result<F::Output, DeadlineElapsed> {
         self.wait(min_rate, min_rate.remaining(), future).await
     }
 
@@ -174,7 +174,7 @@ impl Deadline {
         &self,
         min_rate: &mut MinRateDeadline,
         future: F,
-    ) -> Result<F::Output, Elapsed> {
+    ) -> Result<F::Output, DeadlineElapsed> {
         self.wait(min_rate, min_rate.until_look(), future).await
     }
 
@@ -183,7 +183,7 @@ impl Deadline {
         min_rate: &mut MinRateDeadline,
         time: Nanos,
         future: F,
-    ) -> Result<F::Output, Elapsed> {
+    ) -> Result<F::Output, DeadlineElapsed> {
         self.set(time);
         let began = self.now();
         let output = self.enforce(future).await;
@@ -192,11 +192,11 @@ impl Deadline {
     }
 
     /// Waits for a future, up to the deadline, which may be changed meanwhile.
-    pub(super) async fn enforce<F: Future>(&self, future: F) -> Result<F::Output, Elapsed> {
+    pub(super) async fn enforce<F: Future>(&self, future: F) -> Result<F::Output, DeadlineElapsed> {
         let mut future = pin!(future);
         poll_fn(|context| match future.as_mut().poll(context) {
             Poll::Ready(output) => Poll::Ready(Ok(output)),
-            Poll::Pending => self.poll_elapsed(context).map(|()| Err(Elapsed)),
+            Poll::Pending => self.poll_elapsed(context).map(|()| Err(DeadlineElapsed)),
         })
         .await
     }

@@ -16,7 +16,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::str::FromStr;
 use std::time::Duration;
 
-use http1::Parsed;
+use http1::ParseStatus;
 use thiserror::Error;
 use tokio::io::{AsyncRead, AsyncReadExt};
 use units::Nanos;
@@ -89,12 +89,12 @@ pub enum ProxyFailure {
 
 /// Parses the header at the start of `bytes`; the client's own bytes follow it.
 ///
-/// Call again with the same bytes and more after a [`Parsed::Partial`].
+/// Call again with the same bytes and more after a [`ParseStatus::Partial`].
 ///
 /// # Errors
 ///
 /// Bytes that are not a header, or a header that no version defines: the connection is to be closed (section 2).
-pub fn parse_proxy_header(bytes: &[u8]) -> Result<Parsed<ProxyHeader>, ProxyError> {
+pub fn parse_proxy_header(bytes: &[u8]) -> Result<ParseStatus<ProxyHeader>, ProxyError> {
     const LINE_START: &[u8] = b"PROXY ";
     let begins = |start: &[u8]| {
         let length = bytes.len().min(start.len());
@@ -125,7 +125,7 @@ where
 {
     let reading = async {
         loop {
-            if let Parsed::Complete { head, length } = parse_proxy_header(input)? {
+            if let ParseStatus::Complete { head, length } = parse_proxy_header(input)? {
                 input.drain(..length);
                 return Ok(head.source);
             }
@@ -139,11 +139,11 @@ where
 }
 
 /// Parses version 1: `PROXY TCP4 192.0.2.1 198.51.100.1 4711 443`.
-fn parse_line(bytes: &[u8]) -> Result<Parsed<ProxyHeader>, ProxyError> {
+fn parse_line(bytes: &[u8]) -> Result<ParseStatus<ProxyHeader>, ProxyError> {
     let window = &bytes[..bytes.len().min(LINE_BYTES_MAX)];
     let Some(end) = window.windows(2).position(|pair| pair == b"\r\n") else {
         let is_full = window.len() == LINE_BYTES_MAX;
-        return if is_full { Err(ProxyError::LineTooLong) } else { Ok(Parsed::Partial) };
+        return if is_full { Err(ProxyError::LineTooLong) } else { Ok(ParseStatus::Partial) };
     };
     let line = std::str::from_utf8(&window[..end]).map_err(|_| ProxyError::Line("character"))?;
     let mut words = line.split(' ').skip(1);
@@ -154,7 +154,7 @@ fn parse_line(bytes: &[u8]) -> Result<Parsed<ProxyHeader>, ProxyError> {
         Some("UNKNOWN") => None,
         _ => return Err(ProxyError::Line("protocol")),
     };
-    Ok(Parsed::Complete { head: ProxyHeader { source }, length: end + 2 })
+    Ok(ParseStatus::Complete { head: ProxyHeader { source }, length: end + 2 })
 }
 
 /// Reads two addresses and two ports, and returns the first of each.
@@ -180,9 +180,9 @@ fn parse_port(word: &str) -> Option<u16> {
 }
 
 /// Parses version 2. The extensions (TLVs) after the addresses are skipped.
-fn parse_binary(bytes: &[u8]) -> Result<Parsed<ProxyHeader>, ProxyError> {
+fn parse_binary(bytes: &[u8]) -> Result<ParseStatus<ProxyHeader>, ProxyError> {
     let Some((fixed, rest)) = bytes.split_first_chunk::<FIXED_BYTES>() else {
-        return Ok(Parsed::Partial);
+        return Ok(ParseStatus::Partial);
     };
     let [.., command, family, high, low] = *fixed;
     let announced = usize::from(u16::from_be_bytes([high, low]));
@@ -195,11 +195,11 @@ fn parse_binary(bytes: &[u8]) -> Result<Parsed<ProxyHeader>, ProxyError> {
         return Err(ProxyError::TooLong(announced));
     }
     let Some(block) = rest.get(..announced) else {
-        return Ok(Parsed::Partial);
+        return Ok(ParseStatus::Partial);
     };
     // The addresses of the proxy's own connections mean nothing (section 2.2).
     let source = if is_proxied { source_of(family, block)? } else { None };
-    Ok(Parsed::Complete { head: ProxyHeader { source }, length: FIXED_BYTES + announced })
+    Ok(ParseStatus::Complete { head: ProxyHeader { source }, length: FIXED_BYTES + announced })
 }
 
 /// Reads the source from an address block: both addresses, then both ports.
@@ -233,8 +233,8 @@ mod tests {
     /// Returns the source of a header and the number of bytes that follow it, as text.
     fn parsed(bytes: &[u8]) -> Result<String, ProxyError> {
         Ok(match parse_proxy_header(bytes)? {
-            Parsed::Partial => "partial".into(),
-            Parsed::Complete { head, length } => {
+            ParseStatus::Partial => "partial".into(),
+            ParseStatus::Complete { head, length } => {
                 let source = head.source.map_or("unknown".into(), |source| source.to_string());
                 format!("{source} +{}", bytes.len() - length)
             }

@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use crate::exchange::Response;
-use crate::message::{ClientRequest, Handling, ProxyReason, RequestBody};
+use crate::message::{ClientRequest, ProxyReason, RequestBody, RequestHandling};
 use crate::observation::LogEntry;
 
 /// A handler of requests, which is also told about the responses; one per thread.
@@ -19,7 +19,7 @@ pub trait Service: 'static {
     fn refuse(&self, status: u16, reason: ProxyReason, is_head: bool) -> Response;
 
     /// Counts a response: `bytes_out` bytes of head, uncompressed, and body were sent.
-    fn note(&self, handling: &Handling, status: u16, bytes_out: u64);
+    fn note(&self, handling: &RequestHandling, status: u16, bytes_out: u64);
 
     /// Returns whether [`Service::log`] is to be called.
     fn is_logged(&self) -> bool;

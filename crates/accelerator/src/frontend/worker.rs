@@ -15,7 +15,7 @@ use super::memo::MemoTable;
 use super::service::Service;
 use super::settings::{ClientLimits, FrontendSettings};
 use crate::exchange::{Exchange, Response, error_page};
-use crate::message::{ClientRequest, DisconnectReason, Handling, ProxyReason, RequestBody};
+use crate::message::{ClientRequest, DisconnectReason, ProxyReason, RequestBody, RequestHandling};
 use crate::observation::{LogEntry, LogWriter, WorkerCounters};
 
 /// The size of the read buffer: also the longest possible head.
@@ -247,7 +247,7 @@ impl Service for Worker {
         error_page(status, reason.into(), is_head, self.exchange().settings(), wall())
     }
 
-    fn note(&self, handling: &Handling, status: u16, bytes_out: u64) {
+    fn note(&self, handling: &RequestHandling, status: u16, bytes_out: u64) {
         self.context.borrow().counters.note(handling, status, bytes_out);
     }
 

@@ -6,7 +6,7 @@ use super::reason::HandlingReason;
 
 /// The path by which a response was produced; each is measured by itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum HitPath {
+pub enum ResponsePath {
     /// A fresh response from memory.
     Memory,
     /// A fresh response from disk.
@@ -27,41 +27,41 @@ pub enum HitPath {
     Error,
 }
 
-impl HitPath {
+impl ResponsePath {
     /// All paths, in the order in which they are shown.
-    pub const ALL: [HitPath; 9] = [
-        HitPath::Memory,
-        HitPath::Disk,
-        HitPath::Revalidated,
-        HitPath::Stale,
-        HitPath::Negative,
-        HitPath::Collapsed,
-        HitPath::Miss,
-        HitPath::Pass,
-        HitPath::Error,
+    pub const ALL: [ResponsePath; 9] = [
+        ResponsePath::Memory,
+        ResponsePath::Disk,
+        ResponsePath::Revalidated,
+        ResponsePath::Stale,
+        ResponsePath::Negative,
+        ResponsePath::Collapsed,
+        ResponsePath::Miss,
+        ResponsePath::Pass,
+        ResponsePath::Error,
     ];
 
     /// Returns its name, for logs and metrics.
     pub fn name(self) -> &'static str {
         match self {
-            HitPath::Memory => "memory",
-            HitPath::Disk => "disk",
-            HitPath::Revalidated => "revalidated",
-            HitPath::Stale => "stale",
-            HitPath::Negative => "negative",
-            HitPath::Collapsed => "collapsed",
-            HitPath::Miss => "miss",
-            HitPath::Pass => "pass",
-            HitPath::Error => "error",
+            ResponsePath::Memory => "memory",
+            ResponsePath::Disk => "disk",
+            ResponsePath::Revalidated => "revalidated",
+            ResponsePath::Stale => "stale",
+            ResponsePath::Negative => "negative",
+            ResponsePath::Collapsed => "collapsed",
+            ResponsePath::Miss => "miss",
+            ResponsePath::Pass => "pass",
+            ResponsePath::Error => "error",
         }
     }
 }
 
 /// The handling of a request (Varnish's term).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Handling {
+pub struct RequestHandling {
     /// The path of the response.
-    pub path: HitPath,
+    pub path: ResponsePath,
     /// The reason.
     pub reason: HandlingReason,
     /// The time that the origin took, if it was asked; else the time that it was spared: the time that the stored

@@ -6,7 +6,7 @@ mod interim;
 mod reason;
 mod request;
 
-pub use handling::{Handling, HitPath};
+pub use handling::{RequestHandling, ResponsePath};
 pub use interim::Interim;
 pub use reason::{DisconnectReason, HandlingReason, ProxyReason};
 pub use request::{BodyError, ClientRequest, ClientVersion, NoBody, RequestBody};

@@ -5,10 +5,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use units::Nanos;
 
-use crate::message::{DisconnectReason, Handling, HandlingReason, HitPath};
+use crate::message::{DisconnectReason, HandlingReason, RequestHandling, ResponsePath};
 
 /// The number of paths.
-const PATHS: usize = HitPath::ALL.len();
+const PATHS: usize = ResponsePath::ALL.len();
 
 /// A counter that one thread raises and any thread may read.
 ///
@@ -43,7 +43,7 @@ pub struct WorkerCounters {
 impl WorkerCounters {
     /// Counts a response: its path, its status, and the bytes sent, head and body.
     #[inline]
-    pub fn note(&self, handling: &Handling, status: u16, bytes_out: u64) {
+    pub fn note(&self, handling: &RequestHandling, status: u16, bytes_out: u64) {
         let path = handling.path as usize;
         self.responses.0[path * HandlingReason::COUNT + handling.reason.index()].add(1);
         self.bytes[path].add(bytes_out);
@@ -110,11 +110,12 @@ impl Default for ResponseCounters {
 /// The totals over all workers.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct CounterTotals {
-    /// Responses by the index of their path in [`HitPath::ALL`] and their reason.
+    /// Responses by the index of their path in [`ResponsePath::ALL`] and their reason.
     pub responses: BTreeMap<(u8, &'static str), u64>,
-    /// Bytes sent, heads and bodies; indexed as [`HitPath::ALL`].
+    /// Bytes sent, heads and bodies; indexed as [`ResponsePath::ALL`].
     pub bytes: [u64; PATHS],
-    /// The time that the origin took, or that was saved (see [`Handling::origin_time`]); indexed as [`HitPath::ALL`].
+    /// The time that the origin took, or that was saved (see [`RequestHandling::origin_time`]); indexed as
+    /// [`ResponsePath::ALL`].
     pub origin_time: [Nanos; PATHS],
     /// Responses by the first digit of the status, 1 to 5 at 0 to 4; all others at 5.
     pub statuses: [u64; CounterTotals::CLASSES],
@@ -149,7 +150,7 @@ impl CounterTotals {
     }
 
     /// Returns the number of responses with this path.
-    pub fn responses_by(&self, path: HitPath) -> u64 {
+    pub fn responses_by(&self, path: ResponsePath) -> u64 {
         self.responses
             .range((path as u8, "")..)
             .take_while(|((one, _), _)| *one == path as u8)
@@ -165,34 +166,37 @@ impl CounterTotals {
     /// Returns the hit ratio: the share of responses for which the origin sent no body, among all responses but
     /// errors that arose here. `None` if there were none.
     pub fn hit_ratio(&self) -> Option<f64> {
-        let hits: u64 =
-            HitPath::ALL.into_iter().filter(|path| is_hit(*path)).map(|path| self.responses_by(path)).sum();
-        let all = self.responses() - self.responses_by(HitPath::Error);
+        let hits: u64 = ResponsePath::ALL
+            .into_iter()
+            .filter(|path| is_hit(*path))
+            .map(|path| self.responses_by(path))
+            .sum();
+        let all = self.responses() - self.responses_by(ResponsePath::Error);
         (all != 0).then(|| hits as f64 / all as f64)
     }
 
     /// Returns the time that the origin was spared: the time that the stored responses took when they were fetched.
     pub(crate) fn origin_time_saved(&self) -> Nanos {
-        self.origin_time_where(|path| is_hit(path) && path != HitPath::Revalidated)
+        self.origin_time_where(|path| is_hit(path) && path != ResponsePath::Revalidated)
     }
 
     /// Returns the time that the origin took to answer.
     pub(crate) fn origin_time_taken(&self) -> Nanos {
-        self.origin_time_where(|path| !is_hit(path) || path == HitPath::Revalidated)
+        self.origin_time_where(|path| !is_hit(path) || path == ResponsePath::Revalidated)
     }
 
-    fn origin_time_where(&self, counts: impl Fn(HitPath) -> bool) -> Nanos {
-        let times = HitPath::ALL.into_iter().zip(self.origin_time).filter(|(path, _)| counts(*path));
+    fn origin_time_where(&self, counts: impl Fn(ResponsePath) -> bool) -> Nanos {
+        let times = ResponsePath::ALL.into_iter().zip(self.origin_time).filter(|(path, _)| counts(*path));
         times.fold(Nanos::ZERO, |sum, (_, time)| sum.saturating_add(time))
     }
 }
 
 /// Returns whether the body came from the store, or from a collapsed fetch.
-fn is_hit(path: HitPath) -> bool {
+fn is_hit(path: ResponsePath) -> bool {
     match path {
-        HitPath::Memory | HitPath::Disk | HitPath::Revalidated | HitPath::Stale => true,
-        HitPath::Negative | HitPath::Collapsed => true,
-        HitPath::Miss | HitPath::Pass | HitPath::Error => false,
+        ResponsePath::Memory | ResponsePath::Disk | ResponsePath::Revalidated | ResponsePath::Stale => true,
+        ResponsePath::Negative | ResponsePath::Collapsed => true,
+        ResponsePath::Miss | ResponsePath::Pass | ResponsePath::Error => false,
     }
 }
 
@@ -203,13 +207,13 @@ mod tests {
     use super::*;
     use crate::message::ProxyReason;
 
-    fn handling(path: HitPath, reason: impl Into<HandlingReason>) -> Handling {
-        Handling { path, reason: reason.into(), origin_time: Some(Nanos(10)) }
+    fn handling(path: ResponsePath, reason: impl Into<HandlingReason>) -> RequestHandling {
+        RequestHandling { path, reason: reason.into(), origin_time: Some(Nanos(10)) }
     }
 
     #[test]
     fn paths_are_indexed_in_their_order() {
-        for (slot, path) in HitPath::ALL.into_iter().enumerate() {
+        for (slot, path) in ResponsePath::ALL.into_iter().enumerate() {
             assert_eq!(path as usize, slot, "{path:?}");
         }
     }
@@ -218,18 +222,18 @@ mod tests {
     fn workers_are_summed_by_path_and_reason() {
         let workers = [WorkerCounters::default(), WorkerCounters::default()];
         for counters in &workers {
-            counters.note(&handling(HitPath::Memory, ProxyReason::Fresh), 200, 1_000);
-            counters.note(&handling(HitPath::Memory, ProxyReason::Fresh), 304, 100);
-            counters.note(&handling(HitPath::Miss, MissReason::UriMiss), 200, 1_100);
-            counters.note(&handling(HitPath::Miss, MissReason::VaryMiss), 404, 200);
+            counters.note(&handling(ResponsePath::Memory, ProxyReason::Fresh), 200, 1_000);
+            counters.note(&handling(ResponsePath::Memory, ProxyReason::Fresh), 304, 100);
+            counters.note(&handling(ResponsePath::Miss, MissReason::UriMiss), 200, 1_100);
+            counters.note(&handling(ResponsePath::Miss, MissReason::VaryMiss), 404, 200);
         }
-        workers[1].note(&handling(HitPath::Error, ProxyReason::OriginDown), 502, 50);
+        workers[1].note(&handling(ResponsePath::Error, ProxyReason::OriginDown), 502, 50);
         let totals = CounterTotals::of(&workers);
         let expected =
             [((0, "fresh"), 4), ((6, "uri-miss"), 2), ((6, "vary-miss"), 2), ((8, "origin-down"), 1)];
         assert_eq!(totals.responses, BTreeMap::from(expected));
-        assert_eq!((totals.responses(), totals.responses_by(HitPath::Miss)), (9, 4));
-        assert_eq!(totals.bytes[HitPath::Memory as usize], 2_200);
+        assert_eq!((totals.responses(), totals.responses_by(ResponsePath::Miss)), (9, 4));
+        assert_eq!(totals.bytes[ResponsePath::Memory as usize], 2_200);
         assert_eq!(totals.statuses, [0, 4, 2, 2, 1, 0]);
         assert_eq!(totals.hit_ratio(), Some(0.5), "4 of the 8 that are no errors");
         assert_eq!((totals.origin_time_saved(), totals.origin_time_taken()), (Nanos(40), Nanos(50)));
@@ -243,9 +247,9 @@ mod tests {
     #[test]
     fn reasons_of_one_name_are_counted_together() {
         let counters = WorkerCounters::default();
-        counters.note(&handling(HitPath::Error, ProxyReason::Method), 405, 10);
-        counters.note(&handling(HitPath::Error, PassReason::Method), 405, 10);
-        counters.note(&handling(HitPath::Pass, PassReason::Method), 200, 10);
+        counters.note(&handling(ResponsePath::Error, ProxyReason::Method), 405, 10);
+        counters.note(&handling(ResponsePath::Error, PassReason::Method), 405, 10);
+        counters.note(&handling(ResponsePath::Pass, PassReason::Method), 200, 10);
         let totals = CounterTotals::of([&counters]);
         assert_eq!(totals.responses, BTreeMap::from([((7, "method"), 1), ((8, "method"), 2)]));
     }

@@ -8,7 +8,7 @@ mod access_log;
 mod counters;
 mod notice;
 
-pub(crate) use access_log::Stamp;
+pub(crate) use access_log::TimestampCache;
 pub use access_log::{AccessLog, LogEntry, LogFile, LogFormat, LogSettings, LogWriter};
 pub use counters::{CounterTotals, WorkerCounters};
 pub use notice::{Notice, NoticeLevel, Notices};

@@ -17,7 +17,7 @@ use crate::origin;
 
 /// A handle of the thread.
 #[derive(Debug)]
-pub(super) struct Background {
+pub(super) struct BackgroundThread {
     updates: UnboundedSender<BackgroundUpdate>,
     thread: JoinHandle<()>,
 }
@@ -30,19 +30,22 @@ pub(super) struct BackgroundUpdate {
     pub(super) listener: Option<net::TcpListener>,
 }
 
-impl Background {
+impl BackgroundThread {
     /// Starts the thread with its first state.
     ///
     /// # Errors
     /// If the system has no thread, or no descriptor for an event loop.
-    pub(super) fn start(components: Arc<Components>, first: BackgroundUpdate) -> io::Result<Background> {
+    pub(super) fn start(
+        components: Arc<Components>,
+        first: BackgroundUpdate,
+    ) -> io::Result<BackgroundThread> {
         let runtime = Builder::new_current_thread().enable_all().build()?;
         let (updates, received) = unbounded_channel();
         // The receiver is still here.
         let _ = updates.send(first);
         let work = move || LocalSet::new().block_on(&runtime, run_updates(components, received));
         let thread = std::thread::Builder::new().name("operator".to_owned()).spawn(work)?;
-        Ok(Background { updates, thread })
+        Ok(BackgroundThread { updates, thread })
     }
 
     /// Sends an update.

@@ -11,7 +11,7 @@ use cache_store::disk::DiskError;
 use cache_store::{Store, StoreSettings};
 use thiserror::Error;
 
-use super::background::{Background, BackgroundUpdate};
+use super::background::{BackgroundThread, BackgroundUpdate};
 use super::components::{ActiveConfig, Components};
 use super::settings::Settings;
 use super::upgrade::TakeOver;
@@ -23,7 +23,7 @@ use crate::origin::{OriginSettings, OriginSettingsError, ServerChange, ServerSta
 
 /// The reason for which an accelerator cannot start, or apply other settings.
 #[derive(Debug, Error)]
-pub enum StartError {
+pub enum AcceleratorStartError {
     /// The origin settings are not usable.
     #[error("`[origin]`: {0}")]
     Origin(#[from] OriginSettingsError),
@@ -68,7 +68,7 @@ pub struct Accelerator {
     components: Arc<Components>,
     workers: WorkerPool,
     tls: Option<Arc<TlsContext>>,
-    background: Background,
+    background: BackgroundThread,
     /// A duplicate of the listener of the admin page, for a process that takes it over.
     admin: Option<TcpListener>,
 }
@@ -79,7 +79,7 @@ impl Accelerator {
     ///
     /// # Errors
     /// The error that [`Accelerator::start`] would return.
-    pub fn check(settings: &Settings) -> Result<(), StartError> {
+    pub fn check(settings: &Settings) -> Result<(), AcceleratorStartError> {
         servers(&settings.origin, &Notices::default())?;
         settings.tls.as_ref().map(TlsContext::load).transpose()?;
         Ok(())
@@ -89,7 +89,7 @@ impl Accelerator {
     ///
     /// # Errors
     /// Anything that it needs and does not get; nothing keeps running then.
-    pub fn start(settings: Settings, notices: Notices) -> Result<Accelerator, StartError> {
+    pub fn start(settings: Settings, notices: Notices) -> Result<Accelerator, AcceleratorStartError> {
         Accelerator::take_over(settings, notices, TakeOver::default())
     }
 
@@ -103,7 +103,7 @@ impl Accelerator {
         settings: Settings,
         notices: Notices,
         mut taken: TakeOver,
-    ) -> Result<Accelerator, StartError> {
+    ) -> Result<Accelerator, AcceleratorStartError> {
         let workers = settings.workers.unwrap_or_else(n_cpus);
         let tls = settings.tls.as_ref().map(TlsContext::load).transpose()?.map(Arc::new);
         let current = ActiveConfig::new(settings.clone(), servers(&settings.origin, &notices)?);
@@ -119,13 +119,13 @@ impl Accelerator {
         let log = AccessLog::start(file, notices.clone())?;
         let shared = SharedCache { store, flights };
         let components = Components::new(shared, workers.get(), notices, log, Arc::clone(&current));
-        let background = Background::start(
+        let background = BackgroundThread::start(
             Arc::clone(&components),
             BackgroundUpdate { current: Arc::clone(&current), listener },
         )?;
         let frontend_config = frontend_config(&components, &current, tls.as_ref());
-        let workers =
-            frontend::start(frontend_config, workers, &mut taken.sockets).map_err(StartError::Listen)?;
+        let workers = frontend::start(frontend_config, workers, &mut taken.sockets)
+            .map_err(AcceleratorStartError::Listen)?;
         match &mut taken.predecessor {
             // Its listeners that the configuration does not have any more are closed.
             Some(predecessor) => predecessor.release()?,
@@ -160,7 +160,7 @@ impl Accelerator {
     ///
     /// # Errors
     /// As [`Accelerator::start`]; then everything stays as it was.
-    pub fn reload(&mut self, settings: Settings) -> Result<(), StartError> {
+    pub fn reload(&mut self, settings: Settings) -> Result<(), AcceleratorStartError> {
         let before = self.components.current();
         let waiting = needing_restart(&before.settings, &settings);
         let settings = with_startup_values(&before.settings, settings);
@@ -177,7 +177,7 @@ impl Accelerator {
         let current = ActiveConfig::new(settings, servers);
         self.workers
             .reload(frontend_config(&self.components, &current, tls.as_ref()))
-            .map_err(StartError::Listen)?;
+            .map_err(AcceleratorStartError::Listen)?;
 
         if let (Some(tls), Some(settings)) = (&tls, &current.settings.tls)
             && let Err(why) = tls.reload(settings)
@@ -201,7 +201,7 @@ impl Accelerator {
     ///
     /// # Errors
     /// If it cannot be opened; lines go on to the moved file then.
-    pub fn reopen_log(&self) -> Result<(), StartError> {
+    pub fn reopen_log(&self) -> Result<(), AcceleratorStartError> {
         let file = self.components.current().settings.log.as_ref().map(open_log).transpose()?;
         self.components.log.switch_to(file);
         Ok(())
@@ -221,7 +221,10 @@ impl Accelerator {
     }
 
     /// Returns the TLS setup of the new settings; its files have been loaded once as a check.
-    fn next_tls(&self, settings: Option<&TlsSettings>) -> Result<Option<Arc<TlsContext>>, StartError> {
+    fn next_tls(
+        &self,
+        settings: Option<&TlsSettings>,
+    ) -> Result<Option<Arc<TlsContext>>, AcceleratorStartError> {
         let Some(settings) = settings else { return Ok(None) };
         let new = TlsContext::load(settings)?;
         // The existing one keeps its session tickets.
@@ -229,7 +232,11 @@ impl Accelerator {
     }
 
     /// Returns a new listener for the admin page, unless the address stays the same.
-    fn next_admin(&self, before: &Settings, settings: &Settings) -> Result<Option<TcpListener>, StartError> {
+    fn next_admin(
+        &self,
+        before: &Settings,
+        settings: &Settings,
+    ) -> Result<Option<TcpListener>, AcceleratorStartError> {
         let address = |settings: &Settings| settings.admin.as_ref().map(|admin| admin.listen);
         match address(settings) {
             Some(new) if address(before) != Some(new) => {
@@ -279,12 +286,15 @@ fn servers(settings: &OriginSettings, notices: &Notices) -> Result<Arc<Servers>,
     Servers::new(settings.clone(), Box::new(report))
 }
 
-fn open_log(settings: &LogSettings) -> Result<LogFile, StartError> {
-    LogFile::open(settings).map_err(|why| StartError::Log { path: settings.file.clone(), why })
+fn open_log(settings: &LogSettings) -> Result<LogFile, AcceleratorStartError> {
+    LogFile::open(settings).map_err(|why| AcceleratorStartError::Log { path: settings.file.clone(), why })
 }
 
 /// Returns the listener of the admin page: an inherited one, or a new one.
-fn listen(address: SocketAddr, inherited: &mut InheritedSockets) -> Result<TcpListener, StartError> {
+fn listen(
+    address: SocketAddr,
+    inherited: &mut InheritedSockets,
+) -> Result<TcpListener, AcceleratorStartError> {
     if let Some(socket) = inherited.take(address, &[]).pop() {
         return Ok(TcpListener::from(OwnedFd::from(socket)));
     }
@@ -292,12 +302,12 @@ fn listen(address: SocketAddr, inherited: &mut InheritedSockets) -> Result<TcpLi
         listener.set_nonblocking(true)?;
         Ok(listener)
     });
-    listening.map_err(|why| StartError::Admin { address, why })
+    listening.map_err(|why| AcceleratorStartError::Admin { address, why })
 }
 
 /// Checks that every socket of systemd has a listener: clients of others would wait forever.
-fn check_all_taken(sockets: &InheritedSockets) -> Result<(), StartError> {
-    sockets.addresses().next().map_or(Ok(()), |address| Err(StartError::NoListener(address)))
+fn check_all_taken(sockets: &InheritedSockets) -> Result<(), AcceleratorStartError> {
+    sockets.addresses().next().map_or(Ok(()), |address| Err(AcceleratorStartError::NoListener(address)))
 }
 
 /// Returns the memory for remembered heads per worker: together at most an eighth of the memory limit.

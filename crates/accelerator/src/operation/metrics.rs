@@ -5,7 +5,7 @@ use http_lite::prometheus::{PrometheusType, family_text};
 use cache_store::disk::DiskUsage;
 
 use super::status::Status;
-use crate::message::HitPath;
+use crate::message::ResponsePath;
 use crate::origin::{ServerReport, ServerState};
 
 /// A metric family: its name without the prefix, its type, its help text, and its samples.
@@ -24,7 +24,7 @@ const PREFIX: &str = "plimsoll_accelerator_";
 const FAMILIES: &[MetricFamily] = &[
     counter("replies_total", "Responses by path and reason.", |status| {
         let named = status.totals.responses.iter().filter_map(|((path, reason), n)| {
-            Some((HitPath::ALL.get(usize::from(*path))?.name().to_owned(), (*reason).to_owned(), *n))
+            Some((ResponsePath::ALL.get(usize::from(*path))?.name().to_owned(), (*reason).to_owned(), *n))
         });
         named.map(|(path, reason, n)| (vec![("path", path), ("reason", reason)], n as f64)).collect()
     }),
@@ -140,8 +140,8 @@ fn of_disk(status: &Status, count: impl Fn(&DiskUsage) -> u64) -> Vec<Sample> {
     status.usage.disk.iter().map(|disk| (Vec::new(), count(disk) as f64)).collect()
 }
 
-fn by_path(value: impl Fn(HitPath) -> f64) -> Vec<Sample> {
-    HitPath::ALL.map(|path| (vec![("path", path.name().to_owned())], value(path))).to_vec()
+fn by_path(value: impl Fn(ResponsePath) -> f64) -> Vec<Sample> {
+    ResponsePath::ALL.map(|path| (vec![("path", path.name().to_owned())], value(path))).to_vec()
 }
 
 fn by_server(status: &Status, value: impl Fn(&ServerReport) -> f64) -> Vec<Sample> {

@@ -19,6 +19,6 @@ mod status;
 mod upgrade;
 
 pub use admin::AdminSettings;
-pub use lifecycle::{Accelerator, StartError};
+pub use lifecycle::{Accelerator, AcceleratorStartError};
 pub use settings::Settings;
 pub use upgrade::{Predecessor, Successor, TakeOver, bind_control_socket};

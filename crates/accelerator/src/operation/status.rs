@@ -5,8 +5,8 @@ use cache_store::{HotObject, StoreUsage};
 use serde_json::{Value, json};
 use units::WallTime;
 
-use crate::message::HitPath;
-use crate::observation::{CounterTotals, Notice, Stamp};
+use crate::message::ResponsePath;
+use crate::observation::{CounterTotals, Notice, TimestampCache};
 use crate::origin::{ServerReport, ServerState};
 
 /// A snapshot of the accelerator.
@@ -48,7 +48,7 @@ impl Status {
 
     /// Returns the snapshot as JSON.
     pub(crate) fn json(&self) -> Value {
-        let mut stamp = Stamp::default();
+        let mut stamp = TimestampCache::default();
         let totals = &self.totals;
         json!({
             "name": self.name,
@@ -58,7 +58,7 @@ impl Status {
             "reloads": self.reloads,
             "replies": totals.responses(),
             "hit_ratio": totals.hit_ratio(),
-            "paths": HitPath::ALL.map(|path| self.path_json(path)),
+            "paths": ResponsePath::ALL.map(|path| self.path_json(path)),
             "statuses": {
                 "1xx": totals.statuses[0], "2xx": totals.statuses[1], "3xx": totals.statuses[2],
                 "4xx": totals.statuses[3], "5xx": totals.statuses[4],
@@ -79,7 +79,7 @@ impl Status {
         })
     }
 
-    fn path_json(&self, path: HitPath) -> Value {
+    fn path_json(&self, path: ResponsePath) -> Value {
         let of_path = self.totals.responses.iter().filter(|((one, _), _)| *one == path as u8);
         let reasons: serde_json::Map<String, Value> =
             of_path.map(|((_, reason), n)| ((*reason).to_owned(), json!(n))).collect();
@@ -142,7 +142,7 @@ fn hot_json(object: &HotObject) -> Value {
     json!({ "url": object.key, "status": object.status, "body_bytes": object.body_bytes, "hits": object.hits })
 }
 
-fn notice_json(notice: &Notice, stamp: &mut Stamp) -> Value {
+fn notice_json(notice: &Notice, stamp: &mut TimestampCache) -> Value {
     json!({ "time": stamp.iso(notice.time), "severity": notice.severity.name(), "text": notice.text })
 }
 
@@ -152,16 +152,19 @@ pub(crate) fn example() -> Status {
     use cache_policy::MissReason;
     use units::Nanos;
 
-    use crate::message::{DisconnectReason, Handling, HandlingReason, ProxyReason};
+    use crate::message::{DisconnectReason, HandlingReason, ProxyReason, RequestHandling};
     use crate::observation::{NoticeLevel, WorkerCounters};
 
     let counters = WorkerCounters::default();
-    let handling =
-        |path, reason: HandlingReason| Handling { path, reason, origin_time: Some(Nanos::from_millis(250)) };
+    let handling = |path, reason: HandlingReason| RequestHandling {
+        path,
+        reason,
+        origin_time: Some(Nanos::from_millis(250)),
+    };
     for _ in 0..3 {
-        counters.note(&handling(HitPath::Memory, ProxyReason::Fresh.into()), 200, 1_000);
+        counters.note(&handling(ResponsePath::Memory, ProxyReason::Fresh.into()), 200, 1_000);
     }
-    counters.note(&handling(HitPath::Miss, MissReason::UriMiss.into()), 404, 500);
+    counters.note(&handling(ResponsePath::Miss, MissReason::UriMiss.into()), 404, 500);
     counters.connection_opened();
     counters.connection_refused(DisconnectReason::ConnectionsMax);
     let hot = HotObject { key: "http://h/<b>\"".to_owned(), status: 200, body_bytes: 800, hits: 3 };
@@ -216,7 +219,7 @@ mod tests {
         );
         let memory = json!({ "path": "memory", "replies": 3, "bytes": 3_000, "origin_s": 0.75, "reasons": { "fresh": 3 } });
         assert_eq!(json["paths"][0], memory);
-        assert_eq!(json["paths"].as_array().map(Vec::len), Some(HitPath::ALL.len()));
+        assert_eq!(json["paths"].as_array().map(Vec::len), Some(ResponsePath::ALL.len()));
         assert_eq!(json["servers"][0]["is_up"], false);
         assert_eq!(
             json["connections"],

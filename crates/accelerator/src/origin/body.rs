@@ -4,7 +4,7 @@ use bytes::{Bytes, BytesMut};
 use http1::BodyReader;
 use units::Nanos;
 
-use super::connection::{Connection, read_more};
+use super::connection::{OriginConnection, read_more};
 use super::deadline::within;
 use super::server_permit::ServerPermit;
 use super::tunnel::OriginTunnel;
@@ -31,7 +31,7 @@ enum State {
 
 #[derive(Debug)]
 struct Open {
-    connection: Connection,
+    connection: OriginConnection,
     reader: BodyReader,
     /// Whether the connection may be reused once the body has ended.
     is_reusable: bool,
@@ -43,7 +43,7 @@ impl OriginBody {
     /// Makes the body that arrives over this connection.
     pub(super) fn new(
         permit: ServerPermit,
-        connection: Connection,
+        connection: OriginConnection,
         reader: BodyReader,
         is_reusable: bool,
         between_bytes: Nanos,
@@ -132,7 +132,7 @@ impl Open {
     }
 
     async fn read(&mut self) -> Result<(), BodyError> {
-        let Connection { stream, buffer } = &mut self.connection;
+        let OriginConnection { stream, buffer } = &mut self.connection;
         let reading = async { read_more(stream, buffer, READ_BYTES).await.map_err(|_| BodyError::Truncated) };
         let length = within(self.between_bytes, reading, || BodyError::TimedOut).await?;
         if length == 0 {

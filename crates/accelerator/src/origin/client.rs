@@ -5,19 +5,19 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
-use cache_policy::Times;
+use cache_policy::ExchangeTimes;
 use http1::BodyReader;
 use units::{Nanos, wall};
 
 use super::balance::{Balancer, Candidate};
 use super::body::OriginBody;
 use super::connect::connect;
-use super::connection::Connection;
+use super::connection::OriginConnection;
 use super::failure::OriginFailure;
 use super::health::ServerState;
 use super::pool::Pool;
 use super::server_permit::ServerPermit;
-use super::servers::{Server, Servers};
+use super::servers::{Servers, UpstreamServer};
 use super::tunnel::OriginTunnel;
 use super::upload::{EncodedRequest, UploadOutcome, UploadTimeouts, send_request};
 use super::upstream_request::UpstreamRequest;
@@ -48,8 +48,8 @@ impl Verdict {
 /// A response whose head has arrived.
 struct PendingResponse {
     outcome: UploadOutcome,
-    connection: Connection,
-    times: Times,
+    connection: OriginConnection,
+    times: ExchangeTimes,
 }
 
 impl OriginClient {
@@ -119,7 +119,7 @@ impl OriginClient {
     /// If nothing was sent yet, and no server that is up is left, one that is down is tried all the same: it may be back,
     /// and the alternative is an error.
     fn choose(&self, key_hash: u64, tried: &[usize], is_unsent: bool) -> Option<usize> {
-        let is_up = |server: &Server| server.health.condition() == ServerState::Up;
+        let is_up = |server: &UpstreamServer| server.health.condition() == ServerState::Up;
         let mut candidates = self.candidates(tried, is_up);
         if candidates.is_empty() && is_unsent {
             candidates = self.candidates(tried, |server| server.health.is_last_resort());
@@ -131,12 +131,12 @@ impl OriginClient {
         self.balancer.choose(&candidates, key_hash)
     }
 
-    fn candidates(&self, tried: &[usize], is_meant: impl Fn(&Server) -> bool) -> Vec<Candidate> {
+    fn candidates(&self, tried: &[usize], is_meant: impl Fn(&UpstreamServer) -> bool) -> Vec<Candidate> {
         let settings = &self.servers.settings;
         let servers = self.servers.all.iter().enumerate();
         let meant = servers
             .filter(|(index, server)| server.weight != 0 && !tried.contains(index) && is_meant(server));
-        let candidate = |(index, server): (usize, &Server)| Candidate {
+        let candidate = |(index, server): (usize, &UpstreamServer)| Candidate {
             index,
             weight: server.weight,
             in_use: server.in_use(settings),
@@ -194,22 +194,22 @@ impl OriginClient {
 
     async fn send_over<B: RequestBody>(
         &self,
-        mut connection: Connection,
+        mut connection: OriginConnection,
         encoded: &EncodedRequest,
         body: &mut B,
     ) -> Result<PendingResponse, OriginFailure> {
         let requested = wall();
         let limits = UploadTimeouts::from(&self.servers.settings);
-        let Connection { stream, buffer } = &mut connection;
+        let OriginConnection { stream, buffer } = &mut connection;
         let outcome = send_request(stream, buffer, encoded, body, limits).await?;
-        Ok(PendingResponse { outcome, connection, times: Times { requested, received: wall() } })
+        Ok(PendingResponse { outcome, connection, times: ExchangeTimes { requested, received: wall() } })
     }
 
     fn response(&self, permit: ServerPermit, pending: PendingResponse, started: Nanos) -> UpstreamResponse {
         let PendingResponse { outcome, connection, times } = pending;
         let head = outcome.head.head;
         let body = if head.status == 101 {
-            let Connection { stream, buffer } = connection;
+            let OriginConnection { stream, buffer } = connection;
             OriginBody::upgraded(OriginTunnel::new(buffer.freeze(), stream, permit.into_permit()))
         } else {
             let between_bytes = self.servers.settings.between_bytes_timeout;

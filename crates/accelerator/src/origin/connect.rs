@@ -8,32 +8,40 @@ use tokio::net::TcpStream;
 use tokio_rustls::TlsConnector;
 use units::Nanos;
 
-use super::connection::Connection;
+use super::connection::OriginConnection;
 use super::deadline::within;
 use super::failure::OriginFailure;
-use super::servers::Server;
+use super::servers::UpstreamServer;
 use super::stream::Stream;
 
 /// Opens a connection, with TLS if the server needs it, within a time limit.
 ///
 /// Each alternative gets its part of the limit: cached addresses if the name cannot be resolved in time, the next
 /// address if one does not answer.
-pub(super) async fn connect(server: &Server, now: Nanos, limit: Nanos) -> Result<Connection, OriginFailure> {
+pub(super) async fn connect(
+    server: &UpstreamServer,
+    now: Nanos,
+    limit: Nanos,
+) -> Result<OriginConnection, OriginFailure> {
     server.counts.connections.fetch_add(1, Ordering::Relaxed);
     within(limit, establish(server, now, limit), || OriginFailure::ConnectTimedOut).await
 }
 
-async fn establish(server: &Server, now: Nanos, limit: Nanos) -> Result<Connection, OriginFailure> {
+async fn establish(
+    server: &UpstreamServer,
+    now: Nanos,
+    limit: Nanos,
+) -> Result<OriginConnection, OriginFailure> {
     let addresses = server.resolver.addresses(now, Nanos(limit.0 / 2)).await?;
     let socket = reach(&addresses, limit).await?;
     // A writer that waits for a response has sent all there is; waiting for more would only delay it.
     socket.set_nodelay(true).map_err(|error| OriginFailure::Unreachable(error.kind()))?;
     let Some((config, name)) = &server.tls else {
-        return Ok(Connection::new(Stream::Plain(socket)));
+        return Ok(OriginConnection::new(Stream::Plain(socket)));
     };
     let stream = TlsConnector::from(Arc::clone(config)).connect(name.clone(), socket).await;
     let stream = stream.map_err(|error| OriginFailure::Tls(error.to_string()))?;
-    Ok(Connection::new(Stream::Tls(Box::new(stream))))
+    Ok(OriginConnection::new(Stream::Tls(Box::new(stream))))
 }
 
 /// Connects to the first address that accepts; each has an equal part of the time limit.

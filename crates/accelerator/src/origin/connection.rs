@@ -9,15 +9,15 @@ use super::stream::Stream;
 
 /// A connection, and the bytes received over it that are not yet consumed.
 #[derive(Debug)]
-pub(super) struct Connection {
+pub(super) struct OriginConnection {
     pub(super) stream: Stream,
     pub(super) buffer: BytesMut,
 }
 
-impl Connection {
+impl OriginConnection {
     /// Makes a connection over which nothing was received.
-    pub(super) fn new(stream: Stream) -> Connection {
-        Connection { stream, buffer: BytesMut::new() }
+    pub(super) fn new(stream: Stream) -> OriginConnection {
+        OriginConnection { stream, buffer: BytesMut::new() }
     }
 
     /// Returns whether an idle connection is still usable.

@@ -6,7 +6,7 @@
 use bytes::{Buf, BytesMut};
 use cache_policy::{ResponseField, names_of_connection, response_field};
 use http1::{
-    FaultyLine, Framing, HEAD_BYTES_MAX, HeadError, HeaderLines, Parsed, RequestMethod, ResponseHead,
+    FaultyLine, Framing, HEAD_BYTES_MAX, HeadError, HeaderLines, ParseStatus, RequestMethod, ResponseHead,
     faulty_line, header, parse_response, unfolded,
 };
 use thiserror::Error;
@@ -110,8 +110,8 @@ fn take_head(
     method: RequestMethod,
 ) -> Result<Option<(UpstreamHead, usize)>, MalformedHead> {
     let error = match parse_response(buffer, method) {
-        Ok(Parsed::Partial) => return Ok(None),
-        Ok(Parsed::Complete { head, length }) => {
+        Ok(ParseStatus::Partial) => return Ok(None),
+        Ok(ParseStatus::Complete { head, length }) => {
             return Ok(Some((UpstreamHead::new(head, &buffer.split_to(length), method), length)));
         }
         Err(error) => error,
@@ -119,8 +119,8 @@ fn take_head(
     // A folded line has to be one before it is interpreted or forwarded (RFC 9112 §5.2).
     let Some(lines) = unfolded(buffer) else { return Err(MalformedHead::new(error, buffer, method)) };
     match parse_response(&lines, method) {
-        Ok(Parsed::Partial) => Ok(None),
-        Ok(Parsed::Complete { head, length }) => {
+        Ok(ParseStatus::Partial) => Ok(None),
+        Ok(ParseStatus::Complete { head, length }) => {
             buffer.advance(length);
             Ok(Some((UpstreamHead::new(head, &lines[..length], method), length)))
         }

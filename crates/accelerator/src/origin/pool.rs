@@ -11,7 +11,7 @@ use std::collections::VecDeque;
 
 use units::Nanos;
 
-use super::connection::Connection;
+use super::connection::OriginConnection;
 use super::settings::OriginSettings;
 
 /// The longest idle time of a connection for a request that must not be sent twice, however long the server has kept
@@ -38,7 +38,7 @@ struct ServerPool {
 
 #[derive(Debug)]
 struct Idle {
-    connection: Connection,
+    connection: OriginConnection,
     since: Nanos,
 }
 
@@ -67,7 +67,7 @@ impl Pool {
     /// Takes the connection to a server that was used last and is still usable, if there is one.
     ///
     /// For a request that is not repeatable only if the server surely does not close it at this moment.
-    pub(super) fn take(&self, server: usize, is_repeatable: bool, now: Nanos) -> Option<Connection> {
+    pub(super) fn take(&self, server: usize, is_repeatable: bool, now: Nanos) -> Option<OriginConnection> {
         let mut servers = self.servers.borrow_mut();
         let pool = servers.get_mut(server)?;
         while let Some(last) = pool.idle.back() {
@@ -87,7 +87,7 @@ impl Pool {
     }
 
     /// Puts an idle connection into the pool; the one idle for longest is closed if there are too many.
-    pub(super) fn put(&self, server: usize, connection: Connection, now: Nanos) {
+    pub(super) fn put(&self, server: usize, connection: OriginConnection, now: Nanos) {
         let mut servers = self.servers.borrow_mut();
         let Some(ServerPool { idle, .. }) = servers.get_mut(server) else { return };
         idle.push_back(Idle { connection, since: now });
@@ -126,14 +126,14 @@ mod tests {
     }
 
     /// Makes a connection; returns both its ends.
-    async fn connection() -> (Connection, TcpStream) {
+    async fn connection() -> (OriginConnection, TcpStream) {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
         let stream = TcpStream::connect(listener.local_addr().expect("an address")).await.expect("connected");
         let (peer, _) = listener.accept().await.expect("accepted");
-        (Connection::new(Stream::Plain(stream)), peer)
+        (OriginConnection::new(Stream::Plain(stream)), peer)
     }
 
-    fn port(connection: &Connection) -> u16 {
+    fn port(connection: &OriginConnection) -> u16 {
         let Stream::Plain(stream) = &connection.stream else { panic!("no TLS here") };
         stream.local_addr().expect("an address").port()
     }

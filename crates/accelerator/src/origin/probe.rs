@@ -13,7 +13,7 @@ use super::deadline::within;
 use super::failure::OriginFailure;
 use super::head::read_head;
 use super::health::HealthEvent;
-use super::servers::{Server, Servers};
+use super::servers::{Servers, UpstreamServer};
 use super::settings::Probe;
 
 /// Probes all servers, each over a new connection every time, until dropped. Ends at once if probes are off.
@@ -49,7 +49,7 @@ async fn probe_server(servers: Arc<Servers>, index: usize, probe: Probe) {
 }
 
 /// Returns the status of the server's response.
-async fn send_probe(servers: &Servers, server: &Server, probe: &Probe) -> Result<u16, OriginFailure> {
+async fn send_probe(servers: &Servers, server: &UpstreamServer, probe: &Probe) -> Result<u16, OriginFailure> {
     let mut connection = connect(server, servers.now(), probe.timeout).await?;
     let host = servers.settings.host.as_ref().unwrap_or(&server.address);
     let request = format!(

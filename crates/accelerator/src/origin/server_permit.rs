@@ -7,12 +7,12 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use tokio::sync::OwnedSemaphorePermit;
 use units::Nanos;
 
-use super::connection::Connection;
+use super::connection::OriginConnection;
 use super::deadline::within;
 use super::failure::OriginFailure;
 use super::health::HealthEvent;
 use super::pool::Pool;
-use super::servers::{Server, Servers};
+use super::servers::{Servers, UpstreamServer};
 use crate::message::BodyError;
 
 /// A permit for one request to a server, within the server's request limit.
@@ -41,7 +41,7 @@ impl ServerPermit {
     }
 
     /// Returns the server.
-    pub(super) fn server(&self) -> &Server {
+    pub(super) fn server(&self) -> &UpstreamServer {
         &self.servers.all[self.index]
     }
 
@@ -86,10 +86,10 @@ impl ServerPermit {
     }
 
     /// Releases the permit, and returns a connection to the pool if there is one.
-    pub(super) fn release(self, connection: Option<Connection>) {
-        if let Some(Connection { stream, .. }) = connection {
+    pub(super) fn release(self, connection: Option<OriginConnection>) {
+        if let Some(OriginConnection { stream, .. }) = connection {
             // Without its buffer: an idle connection needs none.
-            self.pool.put(self.index, Connection::new(stream), self.servers.now());
+            self.pool.put(self.index, OriginConnection::new(stream), self.servers.now());
         }
     }
 
@@ -100,7 +100,7 @@ impl ServerPermit {
 }
 
 /// Waits for a permit, as long as for a connection.
-async fn wait(servers: &Servers, server: &Server) -> Result<OwnedSemaphorePermit, OriginFailure> {
+async fn wait(servers: &Servers, server: &UpstreamServer) -> Result<OwnedSemaphorePermit, OriginFailure> {
     let settings = &servers.settings;
     let _waiting = WaitingGuard::begin(&servers.waiting, settings.waiting_max).ok_or(OriginFailure::Busy)?;
     let permit = Arc::clone(&server.permits).acquire_owned();

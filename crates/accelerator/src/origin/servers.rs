@@ -23,7 +23,7 @@ use super::upstream_request::{UpstreamRequest, is_host, is_target};
 /// The origin servers, their health and their limits; one value for all threads.
 pub struct Servers {
     pub(super) settings: OriginSettings,
-    pub(super) all: Vec<Server>,
+    pub(super) all: Vec<UpstreamServer>,
     pub(super) clock: RealClock,
     /// The number of requests that wait for a permit.
     pub(super) waiting: AtomicUsize,
@@ -36,7 +36,7 @@ pub struct Servers {
 
 /// One server.
 #[derive(Debug)]
-pub(super) struct Server {
+pub(super) struct UpstreamServer {
     pub(super) address: String,
     pub(super) weight: u32,
     /// A value that identifies the server for [`Balance::Hash`](super::Balance::Hash), whatever the order of servers.
@@ -110,7 +110,8 @@ impl Servers {
         check(&settings)?;
         let is_tls = settings.servers.iter().any(|server| server.tls);
         let config = is_tls.then(|| client_config(&settings.tls)).transpose()?;
-        let all = settings.servers.iter().map(|server| Server::new(server, &settings, config.as_ref()));
+        let all =
+            settings.servers.iter().map(|server| UpstreamServer::new(server, &settings, config.as_ref()));
         let all = all.collect::<Result<_, _>>()?;
         let (clock, waiting) = (RealClock::start(), AtomicUsize::new(0));
         Ok(Arc::new(Servers {
@@ -146,7 +147,7 @@ impl Servers {
     }
 
     /// Returns the value of `Host` for a server.
-    pub(super) fn host<'a>(&'a self, request: &'a UpstreamRequest, server: &'a Server) -> &'a [u8] {
+    pub(super) fn host<'a>(&'a self, request: &'a UpstreamRequest, server: &'a UpstreamServer) -> &'a [u8] {
         match &self.settings.host {
             Some(host) => host.as_bytes(),
             None if request.authority.is_empty() => server.address.as_bytes(),
@@ -156,7 +157,8 @@ impl Servers {
 
     /// Returns whether no server is up that gets requests, except perhaps the one with this index.
     fn is_last_up(&self, index: usize) -> bool {
-        let is_up = |server: &Server| server.weight != 0 && server.health.condition() == ServerState::Up;
+        let is_up =
+            |server: &UpstreamServer| server.weight != 0 && server.health.condition() == ServerState::Up;
         !self.all.iter().enumerate().any(|(other, server)| other != index && is_up(server))
     }
 
@@ -172,19 +174,19 @@ impl fmt::Debug for Servers {
     }
 }
 
-impl Server {
+impl UpstreamServer {
     fn new(
         server: &OriginServer,
         settings: &OriginSettings,
         config: Option<&Arc<ClientConfig>>,
-    ) -> Result<Server, OriginSettingsError> {
+    ) -> Result<UpstreamServer, OriginSettingsError> {
         let address = server.address.clone();
         let Some(host) = host_of_address(&address) else { return Err(OriginAddressError(address).into()) };
         let tls = match config.filter(|_| server.tls) {
             Some(config) => Some((Arc::clone(config), server_name(&host, settings)?)),
             None => None,
         };
-        Ok(Server {
+        Ok(UpstreamServer {
             weight: server.weight,
             salt: address.bytes().fold(0, |hash, byte| mix_bits(hash ^ u64::from(byte))),
             tls,

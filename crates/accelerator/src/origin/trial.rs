@@ -7,10 +7,10 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use super::connect::connect;
-use super::connection::Connection;
+use super::connection::OriginConnection;
 use super::failure::OriginFailure;
 use super::health::HealthEvent;
-use super::servers::{Server, Servers};
+use super::servers::{Servers, UpstreamServer};
 use super::upload::{EncodedRequest, UploadTimeouts, send_request};
 use super::upstream_request::UpstreamRequest;
 use crate::message::NoBody;
@@ -46,11 +46,11 @@ async fn run_trial(servers: Arc<Servers>, index: usize, encoded: Option<EncodedR
 
 async fn outcome(
     servers: &Servers,
-    server: &Server,
+    server: &UpstreamServer,
     encoded: Option<&EncodedRequest>,
 ) -> Result<HealthEvent, OriginFailure> {
     let settings = &servers.settings;
-    let Connection { mut stream, mut buffer } =
+    let OriginConnection { mut stream, mut buffer } =
         connect(server, servers.now(), settings.connect_timeout).await?;
     let Some(encoded) = encoded else { return Ok(HealthEvent::Connected) };
     let limits = UploadTimeouts::from(settings);

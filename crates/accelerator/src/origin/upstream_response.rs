@@ -1,6 +1,6 @@
 //! A response of an origin server.
 
-use cache_policy::Times;
+use cache_policy::ExchangeTimes;
 use http1::{HeaderLines, Http1Version};
 use units::Nanos;
 
@@ -18,7 +18,7 @@ pub struct UpstreamResponse {
     /// The length of the body, if known; in a response to HEAD and in a 304 the announced length.
     pub content_length: Option<u64>,
     /// The time of the request, the last one if there were several, and the time at which the head was complete.
-    pub times: Times,
+    pub times: ExchangeTimes,
     /// The time until the head was complete, all attempts and waiting included.
     pub waited: Nanos,
     /// The body; already ended if there is none.

@@ -3,7 +3,7 @@
 use std::sync::{Arc, mpsc};
 
 use accelerator::exchange::{ExchangeSettings, ResponseBody, SharedCache};
-use accelerator::message::{BodyError, HitPath, NoBody};
+use accelerator::message::{BodyError, NoBody, ResponsePath};
 use bytes::Bytes;
 use tokio::task::spawn_local;
 use units::Nanos;
@@ -11,7 +11,7 @@ use units::Nanos;
 use super::fixture::{ClientResponse, Fixture, exchange, request, run};
 use super::origin::{Latch, Step, lasting, reply, send};
 
-fn count(answers: &[ClientResponse], path: HitPath) -> usize {
+fn count(answers: &[ClientResponse], path: ResponsePath) -> usize {
     answers.iter().filter(|answer| answer.path == path).count()
 }
 
@@ -22,10 +22,10 @@ fn a_hundred_requests_collapse_into_one() {
         let answers = fixture.get_concurrently(100, "/", &[]).await;
         assert_eq!(fixture.origin.n_received(), 1);
         assert!(answers.iter().all(|answer| answer.status == 200 && answer.text() == "content"));
-        assert_eq!((count(&answers, HitPath::Miss), count(&answers, HitPath::Collapsed)), (1, 99));
-        let told = answers.iter().find(|answer| answer.path == HitPath::Collapsed).unwrap();
+        assert_eq!((count(&answers, ResponsePath::Miss), count(&answers, ResponsePath::Collapsed)), (1, 99));
+        let told = answers.iter().find(|answer| answer.path == ResponsePath::Collapsed).unwrap();
         assert_eq!(told.told(), "plimsoll; fwd=uri-miss; collapsed");
-        assert_eq!(fixture.get("/", &[]).await.gist(), (200, "content", HitPath::Memory));
+        assert_eq!(fixture.get("/", &[]).await.gist(), (200, "content", ResponsePath::Memory));
     });
 }
 
@@ -76,7 +76,7 @@ fn requests_collapse_across_threads() {
         // The other thread is about to wait, or waits: either way it must not ask the origin.
         tokio::task::spawn_blocking(move || is_ready.recv().unwrap()).await.unwrap();
         latch.open();
-        assert_eq!(leader.await.unwrap().path, HitPath::Miss);
+        assert_eq!(leader.await.unwrap().path, ResponsePath::Miss);
         tokio::task::spawn_blocking(move || other.join().unwrap()).await.unwrap();
         assert_eq!(fixture.origin.n_received(), 1);
     });
@@ -90,7 +90,7 @@ async fn follow_elsewhere(shared: SharedCache, origin: &str, ready: mpsc::Sender
     // Joining a flight is the first thing that the request does.
     tokio::task::yield_now().await;
     ready.send(()).unwrap();
-    assert_eq!(asking.await.unwrap().gist(), (200, "content", HitPath::Collapsed));
+    assert_eq!(asking.await.unwrap().gist(), (200, "content", ResponsePath::Collapsed));
 }
 
 #[test]
@@ -110,7 +110,7 @@ fn followers_of_an_unstorable_response_fetch_at_once() {
             latch.open();
         });
         assert_eq!(fixture.origin.n_received(), N);
-        assert!(answers.iter().all(|answer| answer.gist() == (200, "own", HitPath::Pass)));
+        assert!(answers.iter().all(|answer| answer.gist() == (200, "own", ResponsePath::Pass)));
         assert!(answers.iter().all(|answer| answer.reason == "no-store"));
     });
 }
@@ -129,7 +129,7 @@ fn hit_for_miss_requests_are_not_collapsed() {
         let exchange = fixture.exchange.clone();
         let slow = spawn_local(async move { exchange.handle(request("GET", "/", &[]), NoBody).await });
         fixture.origin.wait_for_requests(2).await;
-        assert_eq!(fixture.get("/", &[]).await.gist(), (200, "own", HitPath::Pass));
+        assert_eq!(fixture.get("/", &[]).await.gist(), (200, "own", ResponsePath::Pass));
         latch.open();
         slow.await.unwrap();
     });
@@ -152,7 +152,7 @@ fn followers_wait_no_longer_than_collapse_wait() {
             ClientResponse::read(exchange.handle(request("GET", "/", &[]), NoBody).await).await
         });
         fixture.origin.wait_for_requests(1).await;
-        assert_eq!(fixture.get("/", &[]).await.gist(), (200, "content", HitPath::Miss));
+        assert_eq!(fixture.get("/", &[]).await.gist(), (200, "content", ResponsePath::Miss));
         latch.open();
         assert_eq!(slow.await.unwrap().status, 200);
         assert_eq!(fixture.origin.n_received(), 2);
@@ -172,7 +172,7 @@ fn followers_get_the_response_of_a_leader_whose_client_left() {
         leader.abort();
         assert!(leader.await.unwrap_err().is_cancelled());
         let (answer, ()) = tokio::join!(fixture.get("/", &[]), async { latch.open() });
-        assert_eq!(answer.gist(), (200, "content", HitPath::Collapsed));
+        assert_eq!(answer.gist(), (200, "content", ResponsePath::Collapsed));
         assert_eq!(fixture.origin.n_received(), 1);
     });
 }
@@ -196,7 +196,7 @@ fn a_truncated_body_is_truncated_for_all_and_not_stored() {
             latch.open();
         });
         assert!(answers.iter().all(|answer| answer.body == Err(BodyError::Truncated)), "{answers:?}");
-        assert_eq!(fixture.get("/", &[]).await.gist(), (200, "content", HitPath::Miss));
+        assert_eq!(fixture.get("/", &[]).await.gist(), (200, "content", ResponsePath::Miss));
     });
 }
 
@@ -253,9 +253,9 @@ fn a_response_announced_too_large_is_forwarded_and_its_ranges_are_fetched() {
             })
             .await;
         let part = fixture.get("/", &[("Range", "bytes=0-1")]).await;
-        assert_eq!((part.gist(), part.reason), ((206, "xx", HitPath::Pass), "too-large"));
+        assert_eq!((part.gist(), part.reason), ((206, "xx", ResponsePath::Pass), "too-large"));
         let whole = fixture.get("/", &[]).await;
-        assert_eq!((whole.text().len(), whole.path), (100_000, HitPath::Pass));
+        assert_eq!((whole.text().len(), whole.path), (100_000, ResponsePath::Pass));
     });
 }
 
@@ -264,7 +264,7 @@ fn an_unreachable_origin_fails_all_followers() {
     run(async {
         let fixture = Fixture::new(|_| vec![Step::Close]).await;
         let answers = fixture.get_concurrently(10, "/", &[]).await;
-        assert!(answers.iter().all(|answer| (answer.status, answer.path) == (502, HitPath::Error)));
+        assert!(answers.iter().all(|answer| (answer.status, answer.path) == (502, ResponsePath::Error)));
         assert!(answers.iter().all(|answer| answer.text().contains("502 Bad Gateway")));
         assert!(fixture.origin.n_received() < 10, "{} requests", fixture.origin.n_received());
     });

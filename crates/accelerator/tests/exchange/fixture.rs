@@ -5,7 +5,9 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use accelerator::exchange::{Exchange, ExchangeSettings, Flights, Memo, Response, ResponseBody, SharedCache};
-use accelerator::message::{BodyError, ClientRequest, ClientVersion, HitPath, Interim, NoBody, RequestBody};
+use accelerator::message::{
+    BodyError, ClientRequest, ClientVersion, Interim, NoBody, RequestBody, ResponsePath,
+};
 use accelerator::origin::{OriginClient, OriginServer, OriginSettings, Servers};
 use bytes::Bytes;
 use cache_policy::Scheme;
@@ -66,7 +68,7 @@ impl Fixture {
         let length = body.len() as u64;
         let request = ClientRequest { has_body: true, content_length: Some(length), ..request };
         ClientResponse::read(
-            self.exchange.handle(request, Whole(Some(Bytes::from_static(body.as_bytes())))).await,
+            self.exchange.handle(request, WholeBody(Some(Bytes::from_static(body.as_bytes())))).await,
         )
         .await
     }
@@ -127,9 +129,9 @@ pub(crate) fn request(method: &str, target: &str, lines: &[(&str, &str)]) -> Cli
 
 /// A request body without content that records the interim responses: status and lines.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Listening(pub Rc<RefCell<Vec<(u16, String)>>>);
+pub(crate) struct InterimRecorder(pub Rc<RefCell<Vec<(u16, String)>>>);
 
-impl RequestBody for Listening {
+impl RequestBody for InterimRecorder {
     async fn next(&mut self) -> Result<Option<Bytes>, BodyError> {
         Ok(None)
     }
@@ -142,9 +144,9 @@ impl RequestBody for Listening {
 }
 
 /// A body in one piece.
-pub(crate) struct Whole(pub Option<Bytes>);
+pub(crate) struct WholeBody(pub Option<Bytes>);
 
-impl RequestBody for Whole {
+impl RequestBody for WholeBody {
     async fn next(&mut self) -> Result<Option<Bytes>, BodyError> {
         Ok(self.0.take().filter(|body| !body.is_empty()))
     }
@@ -156,7 +158,7 @@ pub(crate) struct ClientResponse {
     pub status: u16,
     pub lines: HeaderLines,
     pub body: Result<String, BodyError>,
-    pub path: HitPath,
+    pub path: ResponsePath,
     pub reason: &'static str,
     pub memo: Option<Memo>,
 }
@@ -195,7 +197,7 @@ impl ClientResponse {
     }
 
     /// Returns status, body and path.
-    pub(crate) fn gist(&self) -> (u16, &str, HitPath) {
+    pub(crate) fn gist(&self) -> (u16, &str, ResponsePath) {
         (self.status, self.text(), self.path)
     }
 }

@@ -1,7 +1,7 @@
 //! Responses from the store, and memos.
 
 use accelerator::exchange::{CacheStatusDetail, ExchangeSettings, MemoKind, hit_lines};
-use accelerator::message::{HitPath, ProxyReason};
+use accelerator::message::{ProxyReason, ResponsePath};
 use cache_store::{Purge, Removal};
 use http1::HeaderLines;
 use units::{Nanos, WallTime, wall};
@@ -22,7 +22,7 @@ fn a_hit_has_stored_lines_length_age_and_cache_status() {
         .await;
         fixture.get("/", &[]).await;
         let hit = fixture.get("/", &[]).await;
-        assert_eq!(hit.gist(), (200, "abc", HitPath::Memory));
+        assert_eq!(hit.gist(), (200, "abc", ResponsePath::Memory));
         assert_eq!(
             (hit.value("content-length"), hit.value("x-a"), hit.value("x-c")),
             (Some("3"), Some("b"), None)
@@ -56,7 +56,7 @@ fn matching_conditions_get_304() {
         })
         .await;
         // On the way to the store as well as from it; the origin is asked for the whole response.
-        for path in [HitPath::Miss, HitPath::Memory] {
+        for path in [ResponsePath::Miss, ResponsePath::Memory] {
             let answer = fixture.get("/", &[("If-None-Match", "\"b\", W/\"a\"")]).await;
             assert_eq!(answer.gist(), (304, "", path));
             assert_eq!((answer.value("etag"), answer.value("content-type")), (Some("\"a\""), None));
@@ -66,7 +66,7 @@ fn matching_conditions_get_304() {
         assert_eq!(fixture.origin.received()[0].value("if-none-match"), None);
         assert_eq!(
             fixture.get("/", &[("If-None-Match", "\"b\"")]).await.gist(),
-            (200, "abc", HitPath::Memory)
+            (200, "abc", ResponsePath::Memory)
         );
     });
 }
@@ -77,7 +77,7 @@ fn a_head_request_gets_the_stored_lines() {
         let fixture = Fixture::new(|_| lasting("abc")).await;
         fixture.get("/", &[]).await;
         let head = fixture.ask("HEAD", "/", &[]).await;
-        assert_eq!((head.gist(), head.value("content-length")), ((200, "", HitPath::Memory), Some("3")));
+        assert_eq!((head.gist(), head.value("content-length")), ((200, "", ResponsePath::Memory), Some("3")));
         assert_eq!(head.memo.unwrap().kind(), MemoKind::HeadOnly);
         assert_eq!(fixture.origin.n_received(), 1);
     });
@@ -90,7 +90,7 @@ fn a_status_without_body_has_no_length() {
             vec![super::origin::send("HTTP/1.1 204 No Content\r\nCache-Control: max-age=60\r\n\r\n")]
         })
         .await;
-        for path in [HitPath::Miss, HitPath::Memory] {
+        for path in [ResponsePath::Miss, ResponsePath::Memory] {
             let answer = fixture.get("/", &[]).await;
             assert_eq!((answer.gist(), answer.value("content-length")), ((204, "", path), None));
         }
@@ -110,13 +110,13 @@ fn stored_errors_are_negative_hits() {
             ..ExchangeSettings::default()
         };
         let fixture = Fixture::with(settings, |_| reply(404, "", "none")).await;
-        assert_eq!(fixture.get("/", &[]).await.gist(), (404, "none", HitPath::Miss));
+        assert_eq!(fixture.get("/", &[]).await.gist(), (404, "none", ResponsePath::Miss));
         let hit = fixture.get("/", &[]).await;
-        assert_eq!(hit.gist(), (404, "none", HitPath::Negative));
+        assert_eq!(hit.gist(), (404, "none", ResponsePath::Negative));
         // A memo has the same status.
         let (memo, now) = (hit.memo.as_ref().unwrap(), wall());
         let object = fixture.exchange.recall(memo, now).unwrap();
-        assert_eq!(memo.handling(&object).path, HitPath::Negative);
+        assert_eq!(memo.handling(&object).path, ResponsePath::Negative);
         let lines = hit_lines(&object, memo.kind(), now, fixture.exchange.settings());
         for told in [lines.get("cache-status"), hit.lines.get("cache-status")] {
             assert!(told.unwrap().ends_with(b"; detail=negative"));
@@ -137,7 +137,7 @@ fn a_memo_equals_a_hit_until_something_changes() {
             (memo.status(&object), memo.kind(), &object.body[..]),
             (200, MemoKind::Whole, &b"abc"[..])
         );
-        assert_eq!(memo.handling(&object).path, HitPath::Memory);
+        assert_eq!(memo.handling(&object).path, ResponsePath::Memory);
         let without = |lines: &HeaderLines, gone: [&str; 2]| {
             let mut rest = lines.clone();
             gone.iter().for_each(|name| rest.remove(name));
@@ -160,7 +160,7 @@ fn requests_with_directives_or_ranges_are_not_memoized() {
         fixture.get("/", &[]).await;
         for line in [("Cache-Control", "max-age=30"), ("Range", "bytes=0-1"), ("Range", "lines=1")] {
             let answer = fixture.get("/", &[line]).await;
-            assert!(answer.path == HitPath::Memory && answer.memo.is_none(), "{line:?}");
+            assert!(answer.path == ResponsePath::Memory && answer.memo.is_none(), "{line:?}");
         }
         let stale = Fixture::new(|_| {
             reply(200, "Cache-Control: max-age=60, stale-while-revalidate=60\r\nAge: 70\r\n", "abc")
@@ -168,7 +168,7 @@ fn requests_with_directives_or_ranges_are_not_memoized() {
         .await;
         stale.get("/", &[]).await;
         let answer = stale.get("/", &[]).await;
-        assert!(answer.path == HitPath::Stale && answer.memo.is_none());
+        assert!(answer.path == ResponsePath::Stale && answer.memo.is_none());
     });
 }
 
@@ -177,7 +177,7 @@ fn only_if_cached_is_not_forwarded() {
     run(async {
         let fixture = Fixture::new(|_| lasting("abc")).await;
         let answer = fixture.get("/", &[("Cache-Control", "only-if-cached")]).await;
-        assert_eq!((answer.status, answer.path, answer.reason), (504, HitPath::Error, "only-if-cached"));
+        assert_eq!((answer.status, answer.path, answer.reason), (504, ResponsePath::Error, "only-if-cached"));
         assert_eq!(fixture.origin.n_received(), 0);
     });
 }
@@ -194,7 +194,7 @@ fn prefilled_urls_are_hits() {
         let prefilled = fixture.exchange.prefill(&urls).await;
         assert_eq!((prefilled.stored, prefilled.passed), (1, 1));
         assert_eq!(prefilled.failed, [("example.org".to_owned(), ProxyReason::Url.into())]);
-        assert_eq!(fixture.get("/a", &[]).await.path, HitPath::Memory);
+        assert_eq!(fixture.get("/a", &[]).await.path, ResponsePath::Memory);
     });
 }
 
@@ -238,7 +238,7 @@ fn stored_is_not_claimed_before_the_body_is_complete() {
             assert_eq!(told.contains("stored"), is_stored, "{target}: {told}");
             fixture.settled().await;
             let again = fixture.get(target, &[]).await;
-            assert_eq!(again.path == HitPath::Memory, is_stored, "{target}: {}", again.told());
+            assert_eq!(again.path == ResponsePath::Memory, is_stored, "{target}: {}", again.told());
         }
     });
 }
@@ -254,13 +254,13 @@ fn a_heuristic_lifetime_makes_hits_and_is_disclosed_to_clients() {
         let hit = fixture.get("/", &[]).await;
         assert_eq!(
             (hit.gist(), hit.told()),
-            ((200, "a", HitPath::Memory), "plimsoll; hit; detail=heuristic".to_owned())
+            ((200, "a", ResponsePath::Memory), "plimsoll; hit; detail=heuristic".to_owned())
         );
         assert!((3590..=3600).contains(&hit.ttl()), "{}", hit.ttl());
         for _ in 0..2 {
             let queried = fixture.get("/?q", &[]).await;
             assert!(
-                !queried.told().contains("heuristic") && queried.path != HitPath::Memory,
+                !queried.told().contains("heuristic") && queried.path != ResponsePath::Memory,
                 "{}",
                 queried.told()
             );

@@ -2,9 +2,9 @@
 
 use std::rc::Rc;
 
-use accelerator::message::HitPath;
+use accelerator::message::ResponsePath;
 
-use super::fixture::{ClientResponse, Fixture, Listening, request, run};
+use super::fixture::{ClientResponse, Fixture, InterimRecorder, request, run};
 use super::origin::{Latch, Step, lasting, reply, send};
 
 const HINTS: &str =
@@ -24,7 +24,7 @@ async fn ask(
     method: &str,
     lines: &[(&str, &str)],
 ) -> (ClientResponse, Vec<(u16, String)>) {
-    let client = Listening::default();
+    let client = InterimRecorder::default();
     let reply = fixture.exchange.handle(request(method, "/", lines), client.clone()).await;
     (ClientResponse::read(reply).await, client.0.take())
 }
@@ -38,9 +38,11 @@ fn clients_of_the_origins_response_get_its_interim_responses() {
         })
         .await;
         // The first leads a flight, the second finds a hit-for-miss mark, the third bypasses the cache.
-        for (method, lines, path) in
-            [("GET", &[][..], HitPath::Pass), ("GET", &[], HitPath::Pass), ("POST", &[], HitPath::Pass)]
-        {
+        for (method, lines, path) in [
+            ("GET", &[][..], ResponsePath::Pass),
+            ("GET", &[], ResponsePath::Pass),
+            ("POST", &[], ResponsePath::Pass),
+        ] {
             let (answer, interims) = ask(&fixture, method, lines).await;
             assert_eq!((answer.status, answer.path, interims), (200, path, vec![hints()]), "{method}");
         }
@@ -52,10 +54,10 @@ fn interim_responses_are_neither_stored_nor_sent_with_hits() {
     run(async {
         let fixture = Fixture::new(|_| after_hints(lasting("a"))).await;
         let (answer, interims) = ask(&fixture, "GET", &[]).await;
-        assert_eq!((answer.gist(), interims), ((200, "a", HitPath::Miss), vec![hints()]));
+        assert_eq!((answer.gist(), interims), ((200, "a", ResponsePath::Miss), vec![hints()]));
         fixture.settled().await;
         let (answer, interims) = ask(&fixture, "GET", &[]).await;
-        assert_eq!((answer.gist(), interims), ((200, "a", HitPath::Memory), vec![]));
+        assert_eq!((answer.gist(), interims), ((200, "a", ResponsePath::Memory), vec![]));
     });
 }
 
@@ -71,7 +73,7 @@ fn interim_responses_precede_a_validated_response() {
         fixture.get("/", &[]).await;
         fixture.settled().await;
         let (answer, interims) = ask(&fixture, "GET", &[]).await;
-        assert_eq!((answer.gist(), interims), ((200, "a", HitPath::Revalidated), vec![hints()]));
+        assert_eq!((answer.gist(), interims), ((200, "a", ResponsePath::Revalidated), vec![hints()]));
     });
 }
 
@@ -85,8 +87,8 @@ fn the_leader_gets_interim_responses_at_once_and_followers_do_not() {
             [vec![send(HINTS), Step::Wait(script_gate.clone())], lasting("a")].concat()
         })
         .await;
-        let (leader, follower) = (Listening::default(), Listening::default());
-        let start = |client: &Listening| {
+        let (leader, follower) = (InterimRecorder::default(), InterimRecorder::default());
+        let start = |client: &InterimRecorder| {
             let (exchange, client) = (Rc::clone(&fixture.exchange), client.clone());
             tokio::task::spawn_local(async move {
                 ClientResponse::read(exchange.handle(request("GET", "/", &[]), client).await).await
@@ -100,8 +102,8 @@ fn the_leader_gets_interim_responses_at_once_and_followers_do_not() {
         let following = start(&follower);
         tokio::task::yield_now().await;
         latch.open();
-        assert_eq!(leading.await.unwrap().gist(), (200, "a", HitPath::Miss));
-        assert_eq!(following.await.unwrap().gist(), (200, "a", HitPath::Collapsed));
+        assert_eq!(leading.await.unwrap().gist(), (200, "a", ResponsePath::Miss));
+        assert_eq!(following.await.unwrap().gist(), (200, "a", ResponsePath::Collapsed));
         assert_eq!((leader.0.take(), follower.0.take()), (vec![hints()], vec![]));
         assert_eq!(fixture.origin.n_received(), 1);
     });

@@ -1,7 +1,7 @@
 //! Requests that bypass the cache.
 
 use accelerator::exchange::{ExchangeSettings, ResponseBody};
-use accelerator::message::{HitPath, NoBody};
+use accelerator::message::{NoBody, ResponsePath};
 use cache_store::Pattern;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
@@ -16,7 +16,7 @@ fn bodies_are_relayed_both_ways() {
         })
         .await;
         let answer = fixture.send(request("PUT", "/a?b", &[("X-C", "d")]), "this").await;
-        assert_eq!((answer.gist(), answer.reason), ((200, "got this", HitPath::Pass), "method"));
+        assert_eq!((answer.gist(), answer.reason), ((200, "got this", ResponsePath::Pass), "method"));
         assert_eq!((answer.value("x-a"), answer.value("keep-alive")), (Some("b"), None));
         assert_eq!(answer.value("cache-status"), Some("plimsoll; fwd=method"));
         let received = &fixture.origin.received()[0];
@@ -33,8 +33,11 @@ fn a_get_with_a_body_is_neither_stored_nor_answered_from_the_store() {
     run(async {
         let fixture =
             Fixture::new(|received| lasting(if received.body.is_empty() { "plain" } else { "fat" })).await;
-        assert_eq!(fixture.send(request("GET", "/", &[]), "x").await.gist(), (200, "fat", HitPath::Pass));
-        assert_eq!(fixture.get("/", &[]).await.gist(), (200, "plain", HitPath::Miss));
+        assert_eq!(
+            fixture.send(request("GET", "/", &[]), "x").await.gist(),
+            (200, "fat", ResponsePath::Pass)
+        );
+        assert_eq!(fixture.get("/", &[]).await.gist(), (200, "plain", ResponsePath::Miss));
         assert_eq!(fixture.send(request("GET", "/", &[]), "x").await.text(), "fat");
     });
 }
@@ -49,7 +52,10 @@ fn conditions_for_the_origin_bypass_the_cache() {
         .await;
         fixture.get("/", &[]).await;
         let answer = fixture.get("/", &[("If-Match", "\"x\"")]).await;
-        assert_eq!((answer.status, answer.path, answer.reason), (412, HitPath::Pass, "origin-condition"));
+        assert_eq!(
+            (answer.status, answer.path, answer.reason),
+            (412, ResponsePath::Pass, "origin-condition")
+        );
     });
 }
 
@@ -61,10 +67,10 @@ fn configured_targets_bypass_the_cache() {
         let fixture = Fixture::with(settings, |_| lasting("abc")).await;
         for target in ["/admin/", "/a.php?b", "/admin/", "/%61dmin/"] {
             let answer = fixture.get(target, &[("Range", "bytes=0-1")]).await;
-            assert_eq!((answer.path, answer.reason), (HitPath::Pass, "bypass"), "{target}");
+            assert_eq!((answer.path, answer.reason), (ResponsePath::Pass, "bypass"), "{target}");
         }
         assert_eq!(fixture.origin.received()[0].value("range"), Some("bytes=0-1"));
-        assert_eq!(fixture.get("/administrator", &[]).await.path, HitPath::Miss);
+        assert_eq!(fixture.get("/administrator", &[]).await.path, ResponsePath::Miss);
     });
 }
 

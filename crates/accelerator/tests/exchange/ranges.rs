@@ -1,7 +1,7 @@
 //! Ranges of responses, from the store and on their way into it.
 
 use accelerator::exchange::ResponseBody;
-use accelerator::message::{HitPath, NoBody};
+use accelerator::message::{NoBody, ResponsePath};
 use bytes::Bytes;
 
 use super::fixture::{Fixture, request, run};
@@ -25,7 +25,7 @@ fn a_single_range_is_cut_out() {
             ("bytes=-1", "bytes 9-9/10", "9"),
         ] {
             let answer = fixture.get("/", &[("Range", range)]).await;
-            assert_eq!(answer.gist(), (206, body, HitPath::Memory));
+            assert_eq!(answer.gist(), (206, body, ResponsePath::Memory));
             assert_eq!(answer.value("content-range"), Some(content_range));
             assert_eq!(answer.value("content-type"), Some("text/plain"));
             assert!(answer.value("etag").is_some() && answer.value("age").is_some());
@@ -38,7 +38,7 @@ fn several_ranges_come_as_multipart() {
     run(async {
         let fixture = filled().await;
         let answer = fixture.get("/", &[("Range", "bytes=0-1,5-6")]).await;
-        assert_eq!((answer.status, answer.path), (206, HitPath::Memory));
+        assert_eq!((answer.status, answer.path), (206, ResponsePath::Memory));
         let boundary =
             answer.value("content-type").unwrap().strip_prefix("multipart/byteranges; boundary=").unwrap();
         let part = |range: &str, body: &str| {
@@ -60,11 +60,11 @@ fn unsatisfiable_ranges_are_refused_and_other_if_range_ignored() {
         let beyond = fixture.get("/", &[("Range", "bytes=10-")]).await;
         assert_eq!(
             (beyond.gist(), beyond.value("content-range")),
-            ((416, "", HitPath::Memory), Some("bytes */10"))
+            ((416, "", ResponsePath::Memory), Some("bytes */10"))
         );
         assert_eq!((beyond.value("content-length"), beyond.value("content-type")), (Some("0"), None));
         let other = fixture.get("/", &[("Range", "bytes=0-1"), ("If-Range", "\"b\"")]).await;
-        assert_eq!(other.gist(), (200, "0123456789", HitPath::Memory));
+        assert_eq!(other.gist(), (200, "0123456789", ResponsePath::Memory));
     });
 }
 
@@ -87,7 +87,7 @@ fn a_range_of_a_response_in_progress_is_cut_out_as_it_passes() {
         assert_eq!(fixture.origin.received()[0].value("range"), None);
         latch.open();
         fixture.settled().await;
-        assert_eq!(fixture.get("/", &[]).await.gist(), (200, "0123456789", HitPath::Memory));
+        assert_eq!(fixture.get("/", &[]).await.gist(), (200, "0123456789", ResponsePath::Memory));
     });
 }
 
@@ -110,7 +110,7 @@ fn ranges_of_unknown_length_get_the_whole() {
         let part = fixture.get("/", &[("Range", "bytes=1-1")]).await;
         assert_eq!(
             (part.gist(), part.value("content-range")),
-            ((206, "1", HitPath::Memory), Some("bytes 1-1/3"))
+            ((206, "1", ResponsePath::Memory), Some("bytes 1-1/3"))
         );
     });
 }
@@ -122,14 +122,14 @@ fn a_416_has_no_fields_of_the_whole_response() {
         let beyond = fixture.get("/", &[("Range", "bytes=10-")]).await;
         assert_eq!(
             (beyond.gist(), beyond.value("content-range")),
-            ((416, "", HitPath::Miss), Some("bytes */10"))
+            ((416, "", ResponsePath::Miss), Some("bytes */10"))
         );
         for name in ["cache-control", "etag", "content-type"] {
             assert_eq!(beyond.value(name), None, "{name}");
         }
         assert!(beyond.value("date").is_some() && beyond.value("via").is_some());
         fixture.settled().await;
-        assert_eq!(fixture.get("/", &[]).await.path, HitPath::Memory);
+        assert_eq!(fixture.get("/", &[]).await.path, ResponsePath::Memory);
     });
 }
 
@@ -143,7 +143,7 @@ fn uncollapsed_range_requests_are_forwarded_as_ranges() {
         .await;
         for alone in [("Cache-Control", "no-store"), ("Authorization", "ann")] {
             let answer = fixture.get("/", &[alone, ("Range", "bytes=0-1")]).await;
-            assert_eq!(answer.gist(), (206, "01", HitPath::Pass), "{alone:?}");
+            assert_eq!(answer.gist(), (206, "01", ResponsePath::Pass), "{alone:?}");
         }
     });
 }
@@ -167,8 +167,11 @@ fn ranges_of_unstorable_responses_are_fetched_as_ranges() {
             })
             .await;
             let answer = fixture.get("/", &[("Range", "bytes=2-4")]).await;
-            let expected =
-                if asked == 2 { (206, "234", HitPath::Pass) } else { (200, "0123456789", HitPath::Pass) };
+            let expected = if asked == 2 {
+                (206, "234", ResponsePath::Pass)
+            } else {
+                (200, "0123456789", ResponsePath::Pass)
+            };
             assert_eq!((answer.gist(), fixture.origin.n_received()), (expected, asked), "{lines}");
             assert!(!answer.told().contains("stored"), "{}", answer.told());
             let again = fixture.get("/", &[("Range", "bytes=2-4")]).await;
@@ -186,6 +189,6 @@ fn ranges_of_errors_are_not_fetched_again() {
     run(async {
         let fixture = Fixture::new(|_| reply(404, "Cache-Control: no-store\r\n", "none")).await;
         let answer = fixture.get("/", &[("Range", "bytes=2-4")]).await;
-        assert_eq!((answer.gist(), fixture.origin.n_received()), ((404, "none", HitPath::Pass), 1));
+        assert_eq!((answer.gist(), fixture.origin.n_received()), ((404, "none", ResponsePath::Pass), 1));
     });
 }

@@ -1,7 +1,7 @@
 //! Room for responses while clients hold what is stored.
 
 use accelerator::exchange::{ExchangeSettings, ResponseBody};
-use accelerator::message::{HitPath, NoBody};
+use accelerator::message::{NoBody, ResponsePath};
 
 use super::fixture::{ClientResponse, Fixture, request, run};
 use super::origin::{lasting, send};
@@ -31,24 +31,27 @@ fn misses_are_passed_while_clients_hold_the_memory() {
             let target = format!("/{number}");
             fixture.get(&target, &[]).await;
             let hit = ask(&target).await;
-            assert_eq!(hit.handling.path, HitPath::Memory);
+            assert_eq!(hit.handling.path, ResponsePath::Memory);
             held.push(hit);
         }
         for target in ["/new", "/new", "/chunked"] {
             let passed = fixture.get(target, &[]).await;
             assert_eq!((passed.status, passed.text().len()), (200, LENGTH));
-            let reason =
-                if target == "/new" { (HitPath::Pass, "no-room") } else { (HitPath::Miss, "uri-miss") };
+            let reason = if target == "/new" {
+                (ResponsePath::Pass, "no-room")
+            } else {
+                (ResponsePath::Miss, "uri-miss")
+            };
             assert_eq!((passed.path, passed.reason), reason);
         }
         assert_eq!((store.usage().objects, store.usage().evicted), (4, 0));
-        assert_eq!(fixture.get("/0", &[]).await.path, HitPath::Memory, "hits need no room");
+        assert_eq!(fixture.get("/0", &[]).await.path, ResponsePath::Memory, "hits need no room");
         assert_eq!(fixture.exchange.shared().flights.filling_bytes(), 0);
         held.pop();
         for target in ["/new", "/chunked"] {
             fixture.get(target, &[]).await;
             fixture.settled().await;
-            assert_eq!(fixture.get(target, &[]).await.path, HitPath::Memory, "{target}");
+            assert_eq!(fixture.get(target, &[]).await.path, ResponsePath::Memory, "{target}");
         }
     });
 }

@@ -1,6 +1,6 @@
 //! Isolation between clients.
 
-use accelerator::message::{ClientRequest, ClientVersion, HitPath, NoBody};
+use accelerator::message::{ClientRequest, ClientVersion, NoBody, ResponsePath};
 use cache_store::{Purge, Removal};
 use tokio::task::spawn_local;
 use units::wall;
@@ -24,11 +24,13 @@ fn cookies_reach_only_their_client() {
             let answer = fixture.get("/", &[]).await;
             assert_eq!(
                 (answer.path, answer.reason, answer.value("set-cookie")),
-                (HitPath::Pass, "set-cookie", Some("a=b"))
+                (ResponsePath::Pass, "set-cookie", Some("a=b"))
             );
         }
         let answers = fixture.get_concurrently(5, "/named", &[]).await;
-        assert!(answers.iter().all(|one| (one.path == HitPath::Miss) == one.value("set-cookie").is_some()));
+        assert!(
+            answers.iter().all(|one| (one.path == ResponsePath::Miss) == one.value("set-cookie").is_some())
+        );
         assert_eq!(fixture.get("/named", &[]).await.value("set-cookie"), None);
         assert_eq!(fixture.origin.n_received(), 3);
     });
@@ -51,7 +53,7 @@ fn responses_to_authorized_requests_are_not_shared() {
         assert_eq!(ann.reason, "authorization-without-permission");
         assert_eq!(fixture.get("/", &[]).await.text(), "nobody");
         asked("/shared", "ann").await;
-        assert_eq!(asked("/shared", "bob").await.gist(), (200, "all", HitPath::Memory));
+        assert_eq!(asked("/shared", "bob").await.gist(), (200, "all", ResponsePath::Memory));
     });
 }
 
@@ -77,8 +79,8 @@ fn unkeyed_fields_do_not_poison_the_cache() {
             ("X-HTTP-Method-Override", "DELETE"),
             ("Forwarded", "host=evil"),
         ];
-        assert_eq!(fixture.get("/", &evil).await.gist(), (200, "example.org", HitPath::Miss));
-        assert_eq!(fixture.get("/", &[]).await.gist(), (200, "example.org", HitPath::Memory));
+        assert_eq!(fixture.get("/", &evil).await.gist(), (200, "example.org", ResponsePath::Miss));
+        assert_eq!(fixture.get("/", &[]).await.gist(), (200, "example.org", ResponsePath::Memory));
     });
 }
 
@@ -95,15 +97,15 @@ fn unsafe_requests_invalidate_what_they_may_have_changed() {
             fixture.get(target, &[]).await;
         }
         fixture.send(request("POST", "/fails", &[]), "x").await;
-        assert_eq!(fixture.get("/", &[]).await.path, HitPath::Memory);
+        assert_eq!(fixture.get("/", &[]).await.path, ResponsePath::Memory);
         let post = fixture.send(request("POST", "/", &[]), "x").await;
-        assert_eq!((post.gist(), post.reason), ((201, "", HitPath::Pass), "method"));
+        assert_eq!((post.gist(), post.reason), ((201, "", ResponsePath::Pass), "method"));
         let paths = [
             fixture.get("/", &[]).await.path,
             fixture.get("/other", &[]).await.path,
             fixture.get("/third", &[]).await.path,
         ];
-        assert_eq!(paths, [HitPath::Miss, HitPath::Miss, HitPath::Memory]);
+        assert_eq!(paths, [ResponsePath::Miss, ResponsePath::Miss, ResponsePath::Memory]);
     });
 }
 
@@ -125,10 +127,10 @@ fn responses_fetched_before_an_unsafe_request_are_not_stored() {
         fixture.origin.wait_for_requests(1).await;
         fixture.ask("DELETE", "/", &[]).await;
         // Later requests do not wait for it either.
-        assert_eq!(fixture.get("/", &[]).await.gist(), (200, "new", HitPath::Miss));
+        assert_eq!(fixture.get("/", &[]).await.gist(), (200, "new", ResponsePath::Miss));
         latch.open();
         assert_eq!(early.await.unwrap().text(), "old");
-        assert_eq!(fixture.get("/", &[]).await.gist(), (200, "new", HitPath::Memory));
+        assert_eq!(fixture.get("/", &[]).await.gist(), (200, "new", ResponsePath::Memory));
     });
 }
 
@@ -150,7 +152,7 @@ fn a_purge_reaches_responses_in_progress() {
         fixture.exchange.shared().store.purge(&Purge::All, Removal::Delete, wall());
         latch.open();
         assert_eq!(early.await.unwrap().text(), "old");
-        assert_eq!(fixture.get("/", &[]).await.gist(), (200, "new", HitPath::Miss));
+        assert_eq!(fixture.get("/", &[]).await.gist(), (200, "new", ResponsePath::Miss));
     });
 }
 
@@ -160,7 +162,7 @@ fn an_unsendable_request_does_not_fail_its_followers() {
         let fixture = Fixture::new(|_| lasting("abc")).await;
         let (bad, good) = tokio::join!(fixture.get("/", &[("X-A", "\0")]), fixture.get("/", &[]));
         assert_eq!((bad.status, bad.reason), (400, "request-unsendable"));
-        assert_eq!(good.gist(), (200, "abc", HitPath::Miss));
+        assert_eq!(good.gist(), (200, "abc", ResponsePath::Miss));
     });
 }
 
@@ -191,7 +193,7 @@ fn requests_without_a_key_are_never_forwarded() {
             (request("CONNECT", "a:1", &[]), 405, "method"),
         ] {
             let answer = ClientResponse::read(fixture.exchange.handle(request, NoBody).await).await;
-            assert_eq!((answer.status, answer.reason, answer.path), (status, reason, HitPath::Error));
+            assert_eq!((answer.status, answer.reason, answer.path), (status, reason, ResponsePath::Error));
         }
         assert_eq!(fixture.origin.n_received(), 0);
     });
@@ -208,7 +210,7 @@ fn the_origin_gets_the_normalized_target() {
             ClientRequest { authority: b"EXAMPLE.org:80".to_vec(), ..request("GET", "/a/./b/../%63", &[]) };
         let answer = ClientResponse::read(fixture.exchange.handle(request, NoBody).await).await;
         assert_eq!(answer.text(), "/a/c example.org");
-        assert_eq!(fixture.get("/a/c", &[]).await.path, HitPath::Memory);
+        assert_eq!(fixture.get("/a/c", &[]).await.path, ResponsePath::Memory);
     });
 }
 
@@ -220,9 +222,9 @@ fn unforwarded_fields_do_not_select_a_variant() {
             Fixture::new(|received| reply(200, LINES, received.value("accept-language").unwrap_or("none")))
                 .await;
         let evil = [("Connection", "close, Accept-Language"), ("Accept-Language", "de")];
-        assert_eq!(fixture.get("/", &evil).await.gist(), (200, "none", HitPath::Miss));
+        assert_eq!(fixture.get("/", &evil).await.gist(), (200, "none", ResponsePath::Miss));
         let german = fixture.get("/", &[("Accept-Language", "de")]).await;
-        assert_eq!(german.gist(), (200, "de", HitPath::Miss));
-        assert_eq!(fixture.get("/", &[]).await.gist(), (200, "none", HitPath::Memory));
+        assert_eq!(german.gist(), (200, "de", ResponsePath::Miss));
+        assert_eq!(fixture.get("/", &[]).await.gist(), (200, "none", ResponsePath::Memory));
     });
 }

@@ -1,7 +1,7 @@
 //! Stale responses: while they are refreshed, and when the origin fails.
 
 use accelerator::exchange::ExchangeSettings;
-use accelerator::message::HitPath;
+use accelerator::message::ResponsePath;
 use units::Nanos;
 
 use super::fixture::{Fixture, run};
@@ -24,7 +24,10 @@ fn stale_while_revalidate_refreshes_once_in_the_background() {
         .await;
         fixture.get("/", &[]).await;
         let answers = fixture.get_concurrently(50, "/", &[]).await;
-        assert!(answers.iter().all(|answer| answer.gist() == (200, "old", HitPath::Stale)), "{answers:?}");
+        assert!(
+            answers.iter().all(|answer| answer.gist() == (200, "old", ResponsePath::Stale)),
+            "{answers:?}"
+        );
         assert!(answers.iter().all(|answer| answer.reason == "while-revalidating"));
         assert_eq!(answers[0].told(), "plimsoll; hit");
         assert!((-15..=-10).contains(&answers[0].ttl()), "{}", answers[0].ttl());
@@ -32,7 +35,7 @@ fn stale_while_revalidate_refreshes_once_in_the_background() {
         assert_eq!(fixture.origin.received()[1].value("if-none-match"), Some("\"old\""));
         latch.open();
         fixture.settled().await;
-        assert_eq!(fixture.get("/", &[]).await.gist(), (200, "new", HitPath::Memory));
+        assert_eq!(fixture.get("/", &[]).await.gist(), (200, "new", ResponsePath::Memory));
         assert_eq!(fixture.origin.n_received(), 2);
     });
 }
@@ -48,13 +51,13 @@ fn a_background_refresh_is_a_plain_get() {
         fixture.get("/", &[]).await;
         let wishes = [("Range", "bytes=0-0"), ("If-None-Match", "\"x\""), ("Cache-Control", "no-store")];
         let head = fixture.ask("HEAD", "/", &wishes).await;
-        assert_eq!(head.gist(), (200, "", HitPath::Stale));
+        assert_eq!(head.gist(), (200, "", ResponsePath::Stale));
         fixture.origin.wait_for_requests(2).await;
         let refresh = &fixture.origin.received()[1];
         assert_eq!((refresh.method(), refresh.value("range")), ("GET", None));
         assert_eq!(refresh.value("cache-control"), None);
         fixture.settled().await;
-        assert_eq!(fixture.get("/", &[]).await.gist(), (200, "new", HitPath::Memory));
+        assert_eq!(fixture.get("/", &[]).await.gist(), (200, "new", ResponsePath::Memory));
     });
 }
 
@@ -65,7 +68,7 @@ fn stale_is_served_when_the_origin_is_unreachable() {
         fixture.get("/", &[]).await;
         fixture.origin.die().await;
         for answer in fixture.get_concurrently(3, "/", &[]).await {
-            assert_eq!((answer.gist(), answer.reason), ((200, "old", HitPath::Stale), "disconnected"));
+            assert_eq!((answer.gist(), answer.reason), ((200, "old", ResponsePath::Stale), "disconnected"));
             assert_eq!(answer.told(), "plimsoll; fwd=stale");
         }
     });
@@ -78,7 +81,10 @@ fn stale_is_not_served_where_the_origin_forbids_it() {
         fixture.get("/", &[]).await;
         fixture.origin.die().await;
         let answer = fixture.get("/", &[]).await;
-        assert_eq!((answer.status, answer.path, answer.reason), (502, HitPath::Error, "origin-unreachable"));
+        assert_eq!(
+            (answer.status, answer.path, answer.reason),
+            (502, ResponsePath::Error, "origin-unreachable")
+        );
     });
 }
 
@@ -93,10 +99,10 @@ fn stale_if_error_replaces_server_errors() {
         .await;
         fixture.get("/", &[]).await;
         let answer = fixture.get("/", &[]).await;
-        assert_eq!((answer.gist(), answer.reason), ((200, "old", HitPath::Stale), "if-error"));
+        assert_eq!((answer.gist(), answer.reason), ((200, "old", ResponsePath::Stale), "if-error"));
         assert_eq!(answer.told(), "plimsoll; fwd=stale; fwd-status=503");
         // A response that is not an error replaces the stored one, whether or not it is stored itself.
-        assert_eq!(fixture.get("/", &[]).await.gist(), (404, "gone", HitPath::Pass));
+        assert_eq!(fixture.get("/", &[]).await.gist(), (404, "gone", ResponsePath::Pass));
         assert!(fixture.exchange.shared().store.objects().is_empty());
     });
 }
@@ -110,7 +116,7 @@ fn server_errors_without_stale_response_are_forwarded() {
         })
         .await;
         fixture.get("/", &[]).await;
-        assert_eq!(fixture.get("/", &[]).await.gist(), (500, "error", HitPath::Pass));
+        assert_eq!(fixture.get("/", &[]).await.gist(), (500, "error", ResponsePath::Pass));
         assert_eq!(fixture.exchange.shared().store.objects().len(), 1, "the origin may recover");
     });
 }
@@ -140,7 +146,7 @@ fn head_requests_get_stale_like_get() {
         .await;
         fixture.get("/", &[]).await;
         let head = fixture.ask("HEAD", "/", &[]).await;
-        assert_eq!((head.gist(), head.reason), ((200, "", HitPath::Stale), "if-error"));
+        assert_eq!((head.gist(), head.reason), ((200, "", ResponsePath::Stale), "if-error"));
     });
 }
 
@@ -156,7 +162,7 @@ fn replaced_responses_are_removed_with_and_without_hit_for_miss() {
         })
         .await;
         fixture.get("/", &[]).await;
-        assert_eq!(fixture.get("/", &[]).await.gist(), (200, "new", HitPath::Pass));
+        assert_eq!(fixture.get("/", &[]).await.gist(), (200, "new", ResponsePath::Pass));
         assert!(fixture.exchange.shared().store.objects().is_empty());
     });
 }
@@ -166,10 +172,10 @@ fn replaced_responses_are_removed_with_and_without_hit_for_miss() {
 fn stale_if_error_limits_stale_while_unreachable() {
     run(async {
         for (said, expected) in [
-            (", stale-if-error=0", (502, HitPath::Error)),
-            (", stale-if-error=5", (502, HitPath::Error)),
-            (", stale-if-error=60", (200, HitPath::Stale)),
-            ("", (200, HitPath::Stale)),
+            (", stale-if-error=0", (502, ResponsePath::Error)),
+            (", stale-if-error=5", (502, ResponsePath::Error)),
+            (", stale-if-error=60", (200, ResponsePath::Stale)),
+            ("", (200, ResponsePath::Stale)),
         ] {
             let fixture = Fixture::new(move |_| stale(said)).await;
             fixture.get("/", &[]).await;

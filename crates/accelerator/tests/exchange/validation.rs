@@ -1,6 +1,6 @@
 //! Validation of stored responses, and updates by 304 and HEAD.
 
-use accelerator::message::HitPath;
+use accelerator::message::ResponsePath;
 
 use super::fixture::{Fixture, run};
 use super::origin::{Latch, Step, lasting, reply, send};
@@ -24,13 +24,13 @@ fn a_304_freshens_the_stored_response() {
         .await;
         fixture.get("/", &[]).await;
         let answer = fixture.get("/", &[]).await;
-        assert_eq!((answer.gist(), answer.reason), ((200, "abc", HitPath::Revalidated), "no-cache"));
+        assert_eq!((answer.gist(), answer.reason), ((200, "abc", ResponsePath::Revalidated), "no-cache"));
         assert_eq!(answer.told(), "plimsoll; fwd=stale; fwd-status=304");
         assert_eq!(fixture.origin.received()[1].value("if-none-match"), Some("\"a\""));
         let hit = fixture.get("/", &[]).await;
         assert_eq!(
             (hit.gist(), hit.value("x-old"), hit.value("x-new")),
-            ((200, "abc", HitPath::Memory), Some("1"), Some("2"))
+            ((200, "abc", ResponsePath::Memory), Some("1"), Some("2"))
         );
         assert_eq!((hit.value("set-cookie"), hit.value("via")), (None, Some("1.1 plimsoll")));
         assert_eq!(fixture.origin.n_received(), 2);
@@ -48,7 +48,7 @@ fn concurrent_requests_are_validated_once() {
         fixture.get("/", &[]).await;
         let answers = fixture.get_concurrently(30, "/", &[]).await;
         assert!(answers.iter().all(|answer| (answer.status, answer.text()) == (200, "abc")));
-        assert_eq!(answers.iter().filter(|answer| answer.path == HitPath::Collapsed).count(), 29);
+        assert_eq!(answers.iter().filter(|answer| answer.path == ResponsePath::Collapsed).count(), 29);
         assert_eq!(fixture.origin.n_received(), 2);
     });
 }
@@ -68,7 +68,7 @@ fn no_cache_responses_are_validated_uncollapsed() {
             fixture.origin.wait_for_requests(6).await;
             latch.open();
         });
-        assert!(answers.iter().all(|answer| answer.gist() == (200, "abc", HitPath::Revalidated)));
+        assert!(answers.iter().all(|answer| answer.gist() == (200, "abc", ResponsePath::Revalidated)));
     });
 }
 
@@ -81,8 +81,8 @@ fn a_full_response_replaces_the_stored_one() {
         })
         .await;
         fixture.get("/", &[]).await;
-        assert_eq!(fixture.get("/", &[]).await.gist(), (200, "new", HitPath::Miss));
-        assert_eq!(fixture.get("/", &[]).await.gist(), (200, "new", HitPath::Memory));
+        assert_eq!(fixture.get("/", &[]).await.gist(), (200, "new", ResponsePath::Miss));
+        assert_eq!(fixture.get("/", &[]).await.gist(), (200, "new", ResponsePath::Memory));
         assert_eq!(fixture.exchange.shared().store.objects().len(), 1);
     });
 }
@@ -98,7 +98,7 @@ fn a_304_for_another_response_is_followed_by_a_full_request() {
         })
         .await;
         fixture.get("/", &[]).await;
-        assert_eq!(fixture.get("/", &[]).await.gist(), (200, "new", HitPath::Miss));
+        assert_eq!(fixture.get("/", &[]).await.gist(), (200, "new", ResponsePath::Miss));
         assert_eq!(fixture.origin.received()[2].value("if-none-match"), None);
         // A 304 without a condition is not a valid response.
         let answer = fixture.get("/other", &[]).await;
@@ -115,7 +115,7 @@ fn a_304_with_no_store_removes_the_stored_response() {
         })
         .await;
         fixture.get("/", &[]).await;
-        assert_eq!(fixture.get("/", &[]).await.gist(), (200, "abc", HitPath::Revalidated));
+        assert_eq!(fixture.get("/", &[]).await.gist(), (200, "abc", ResponsePath::Revalidated));
         assert!(fixture.exchange.shared().store.objects().is_empty());
     });
 }
@@ -131,10 +131,10 @@ fn the_clients_own_condition_is_evaluated_after_validation() {
         fixture.get("/", &[]).await;
         assert_eq!(
             fixture.get("/", &[("If-None-Match", "\"a\"")]).await.gist(),
-            (304, "", HitPath::Revalidated)
+            (304, "", ResponsePath::Revalidated)
         );
         let other = fixture.get("/", &[("If-None-Match", "\"b\"")]).await;
-        assert_eq!(other.gist(), (200, "abc", HitPath::Revalidated));
+        assert_eq!(other.gist(), (200, "abc", ResponsePath::Revalidated));
         assert_eq!(fixture.origin.received()[2].value("if-none-match"), Some("\"a\""));
     });
 }
@@ -155,10 +155,10 @@ fn a_head_response_updates_or_expires_the_stored_one() {
             fixture.get(target, &[]).await;
             let head = fixture.ask("HEAD", target, &[("Cache-Control", "no-cache")]).await;
             let found = (head.status, head.value("content-length"), head.path, head.reason);
-            assert_eq!(found, (200, Some(length), HitPath::Miss, "request-no-cache"));
+            assert_eq!(found, (200, Some(length), ResponsePath::Miss, "request-no-cache"));
         }
         let same = fixture.get("/same", &[]).await;
-        assert_eq!((same.gist(), same.value("x-new")), ((200, "abc", HitPath::Memory), Some("1")));
+        assert_eq!((same.gist(), same.value("x-new")), ((200, "abc", ResponsePath::Memory), Some("1")));
         let objects = fixture.exchange.shared().store.objects();
         let other = objects.iter().find(|one| one.key.target() == "/other").unwrap();
         assert!(!other.stored.is_fresh(units::wall()));
@@ -173,7 +173,7 @@ fn a_head_response_is_not_stored() {
         })
         .await;
         let head = fixture.ask("HEAD", "/", &[("If-None-Match", "\"a\"")]).await;
-        assert_eq!((head.gist(), head.value("content-length")), ((200, "", HitPath::Miss), Some("9")));
+        assert_eq!((head.gist(), head.value("content-length")), ((200, "", ResponsePath::Miss), Some("9")));
         let received = &fixture.origin.received()[0];
         assert_eq!((received.method(), received.value("if-none-match")), ("HEAD", Some("\"a\"")));
         assert!(fixture.exchange.shared().store.objects().is_empty());

@@ -1,6 +1,6 @@
 //! Variants of responses (`Vary`).
 
-use accelerator::message::HitPath;
+use accelerator::message::ResponsePath;
 
 use super::fixture::{Fixture, run};
 use super::origin::{ReceivedRequest, Step, reply, send};
@@ -16,13 +16,13 @@ fn translated(received: &ReceivedRequest) -> Vec<Step> {
 fn each_variant_is_stored_by_itself() {
     run(async {
         let fixture = Fixture::new(translated).await;
-        for path in [HitPath::Miss, HitPath::Memory] {
+        for path in [ResponsePath::Miss, ResponsePath::Memory] {
             for language in ["de", "en"] {
                 let answer = fixture.get("/", &[("Accept-Language", language)]).await;
                 assert_eq!(answer.gist(), (200, language, path));
             }
         }
-        assert_eq!(fixture.get("/", &[]).await.gist(), (200, "none", HitPath::Miss));
+        assert_eq!(fixture.get("/", &[]).await.gist(), (200, "none", ResponsePath::Miss));
         assert_eq!(fixture.origin.n_received(), 3);
     });
 }
@@ -38,12 +38,12 @@ fn the_origin_may_select_another_variant_by_etag() {
         fixture.get("/", &[("Accept-Language", "de")]).await;
         fixture.get("/", &[("Accept-Language", "en")]).await;
         let answer = fixture.get("/", &[("Accept-Language", "de-at")]).await;
-        assert_eq!((answer.gist(), answer.reason), ((200, "de", HitPath::Revalidated), "vary-miss"));
+        assert_eq!((answer.gist(), answer.reason), ((200, "de", ResponsePath::Revalidated), "vary-miss"));
         let asked = fixture.origin.received()[2].value("if-none-match").unwrap().to_owned();
         assert!(asked.contains("\"de\"") && asked.contains("\"en\""), "{asked}");
         for (language, body) in [("de-at", "de"), ("de", "de"), ("en", "en")] {
             let answer = fixture.get("/", &[("Accept-Language", language)]).await;
-            assert_eq!(answer.gist(), (200, body, HitPath::Memory), "{language}");
+            assert_eq!(answer.gist(), (200, body, ResponsePath::Memory), "{language}");
         }
     });
 }
@@ -70,7 +70,10 @@ fn vary_asterisk_is_not_stored() {
         let fixture = Fixture::new(|_| reply(200, "Cache-Control: max-age=60\r\nVary: *\r\n", "abc")).await;
         for _ in 0..2 {
             let answer = fixture.get("/", &[]).await;
-            assert_eq!((answer.gist(), answer.reason), ((200, "abc", HitPath::Pass), "varies-by-everything"));
+            assert_eq!(
+                (answer.gist(), answer.reason),
+                ((200, "abc", ResponsePath::Pass), "varies-by-everything")
+            );
         }
     });
 }
@@ -87,7 +90,7 @@ fn other_variants_are_not_validated_by_date() {
         .await;
         for language in ["de", "en"] {
             let answer = fixture.get("/", &[("Accept-Language", language)]).await;
-            assert_eq!(answer.gist(), (200, language, HitPath::Miss));
+            assert_eq!(answer.gist(), (200, language, ResponsePath::Miss));
         }
     });
 }
@@ -105,7 +108,7 @@ fn identity_responses_do_not_hide_compressed_ones() {
             }
         })
         .await;
-        for path in [HitPath::Miss, HitPath::Memory] {
+        for path in [ResponsePath::Miss, ResponsePath::Memory] {
             assert_eq!(fixture.get("/", &[]).await.gist(), (200, "plain", path));
             assert_eq!(fixture.get("/", &[("Accept-Encoding", "gzip")]).await.gist(), (200, "gzip", path));
         }
@@ -121,7 +124,7 @@ fn unstorable_responses_leave_other_variants_stored() {
         })
         .await;
         fixture.get("/", &[]).await;
-        assert_eq!(fixture.get("/", &[("Cookie", "a=b")]).await.gist(), (200, "own", HitPath::Pass));
-        assert_eq!(fixture.get("/", &[]).await.gist(), (200, "all", HitPath::Memory));
+        assert_eq!(fixture.get("/", &[("Cookie", "a=b")]).await.gist(), (200, "own", ResponsePath::Pass));
+        assert_eq!(fixture.get("/", &[]).await.gist(), (200, "all", ResponsePath::Memory));
     });
 }

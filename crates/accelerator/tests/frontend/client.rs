@@ -4,7 +4,7 @@ use std::io::{ErrorKind, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpStream};
 use std::time::Duration;
 
-use http1::{BodyReader, Parsed, RequestMethod, Truncated, parse_response};
+use http1::{BodyReader, ParseStatus, RequestMethod, TruncatedBody, parse_response};
 
 /// Longer than any response takes; a test that waits so long has failed.
 const TIME_MAX: Duration = Duration::from_secs(20);
@@ -69,11 +69,11 @@ impl Client {
     }
 
     /// Reads a response; its error is that of a truncated body.
-    pub(crate) fn answer_to(&mut self, method: RequestMethod) -> Result<ClientResponse, Truncated> {
+    pub(crate) fn answer_to(&mut self, method: RequestMethod) -> Result<ClientResponse, TruncatedBody> {
         let (head, length) = loop {
             match parse_response(&self.input, method).expect("a well formed reply") {
-                Parsed::Complete { head, length } => break (head, length),
-                Parsed::Partial => {
+                ParseStatus::Complete { head, length } => break (head, length),
+                ParseStatus::Partial => {
                     assert_ne!(self.read(), 0, "a reply, after {:?}", self.input.escape_ascii())
                 }
             }

@@ -4,7 +4,7 @@ use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::{Arc, Condvar, Mutex};
 
-use http1::{BodyReader, Framing, Parsed, parse_request};
+use http1::{BodyReader, Framing, ParseStatus, parse_request};
 
 /// The size of `/large` in bytes: more than the buffers of a connection hold.
 pub(crate) const LARGE: usize = 12 * 1024 * 1024;
@@ -153,8 +153,8 @@ fn read(stream: &mut TcpStream, input: &mut Vec<u8>) -> Option<(String, Vec<u8>)
     let mut room = [0; 16 * 1024];
     let (head, length) = loop {
         match parse_request(input).expect("what the accelerator sends is well formed") {
-            Parsed::Complete { head, length } => break (head, length),
-            Parsed::Partial => match stream.read(&mut room) {
+            ParseStatus::Complete { head, length } => break (head, length),
+            ParseStatus::Partial => match stream.read(&mut room) {
                 Ok(0) | Err(_) => return None,
                 Ok(read) => input.extend_from_slice(&room[..read]),
             },

@@ -1,7 +1,7 @@
 //! Remembered heads: the same response, as long as it is valid and no longer.
 
 use accelerator::exchange::ExchangeSettings;
-use accelerator::message::HitPath;
+use accelerator::message::ResponsePath;
 use cache_store::{Pattern, Purge, Removal};
 use tempfile::TempDir;
 
@@ -23,7 +23,7 @@ fn stored_responses_are_fetched_once() {
     }
     assert_eq!(fixture.origin.lines(), ["GET /kept"]);
     let totals = fixture.totals();
-    assert_eq!((totals.responses_by(HitPath::Memory), totals.responses()), (10, 11));
+    assert_eq!((totals.responses_by(ResponsePath::Memory), totals.responses()), (10, 11));
 }
 
 #[test]

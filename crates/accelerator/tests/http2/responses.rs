@@ -2,7 +2,7 @@
 
 use std::future::poll_fn;
 
-use accelerator::message::{ClientVersion, HitPath};
+use accelerator::message::{ClientVersion, ResponsePath};
 use bytes::Bytes;
 use cache_policy::Scheme;
 use http::{HeaderMap, Method, Request};
@@ -142,7 +142,7 @@ fn responses_are_counted_and_logged() {
         client.ask(request).await.unwrap();
         client.ask(get("/no-status")).await.unwrap_err();
         let head_bytes = "Content-Length: 5\r\nX-Two: 1\r\nX-Two: 2\r\n".len() as u64;
-        let notes = [(HitPath::Memory, 200, head_bytes + 5), (HitPath::Memory, 7, 0)];
+        let notes = [(ResponsePath::Memory, 200, head_bytes + 5), (ResponsePath::Memory, 7, 0)];
         assert_eq!(*client.script.notes.borrow(), notes);
         let lines = ["GET example.org /hello 200 5 h2-test", "GET example.org /no-status 7 0 -"];
         assert_eq!(*client.script.lines.borrow(), lines);

@@ -7,7 +7,9 @@ use std::rc::Rc;
 use accelerator::exchange::{Response, ResponseBody};
 use accelerator::frontend::http2::{ConnectionEnd, Http2Settings, serve};
 use accelerator::frontend::{ClientLimits, Service};
-use accelerator::message::{BodyError, ClientRequest, Handling, HitPath, ProxyReason, RequestBody};
+use accelerator::message::{
+    BodyError, ClientRequest, ProxyReason, RequestBody, RequestHandling, ResponsePath,
+};
 use accelerator::observation::LogEntry;
 use bytes::Bytes;
 use cache_policy::Scheme;
@@ -31,7 +33,7 @@ pub(crate) struct Script {
     pub requests: RefCell<Vec<ClientRequest>>,
     /// The outcomes of the bodies that were read.
     pub bodies: RefCell<Vec<Result<Vec<u8>, BodyError>>>,
-    pub notes: RefCell<Vec<(HitPath, u16, u64)>>,
+    pub notes: RefCell<Vec<(ResponsePath, u16, u64)>>,
     pub lines: RefCell<Vec<String>>,
     /// Requests in progress, and the most at a time.
     pub under_way: Cell<usize>,
@@ -79,7 +81,8 @@ fn reply(status: u16, lines: &[(&str, &str)], body: ResponseBody) -> Response {
     for (name, value) in lines {
         written.push(name.as_bytes(), value.as_bytes());
     }
-    let handling = Handling { path: HitPath::Memory, reason: ProxyReason::Fresh.into(), origin_time: None };
+    let handling =
+        RequestHandling { path: ResponsePath::Memory, reason: ProxyReason::Fresh.into(), origin_time: None };
     Response { status, lines: written, body, handling, memo: None }
 }
 
@@ -127,7 +130,7 @@ impl Service for Script {
         reply(status, &[("X-Reason", reason.name())], ResponseBody::Empty)
     }
 
-    fn note(&self, handling: &Handling, status: u16, bytes_out: u64) {
+    fn note(&self, handling: &RequestHandling, status: u16, bytes_out: u64) {
         self.notes.borrow_mut().push((handling.path, status, bytes_out));
     }
 
@@ -202,14 +205,14 @@ pub(crate) fn get(target: &str) -> http::Request<()> {
 
 /// Status, fields and body of a reply.
 #[derive(Debug)]
-pub(crate) struct Got {
+pub(crate) struct ServiceReply {
     pub head: http::response::Parts,
     pub body: Vec<u8>,
 }
 
 impl Client {
     /// Sends a request without a body and takes the reply, window by window.
-    pub(crate) async fn ask(&mut self, request: http::Request<()>) -> Result<Got, h2::Error> {
+    pub(crate) async fn ask(&mut self, request: http::Request<()>) -> Result<ServiceReply, h2::Error> {
         self.send = self.send.clone().ready().await?;
         let (response, _) = self.send.send_request(request, true)?;
         take(response.await?).await
@@ -217,7 +220,7 @@ impl Client {
 }
 
 /// Reads a response to its end.
-pub(crate) async fn take(response: http::Response<h2::RecvStream>) -> Result<Got, h2::Error> {
+pub(crate) async fn take(response: http::Response<h2::RecvStream>) -> Result<ServiceReply, h2::Error> {
     let (head, mut stream) = response.into_parts();
     let mut body = Vec::new();
     while let Some(piece) = stream.data().await {
@@ -225,7 +228,7 @@ pub(crate) async fn take(response: http::Response<h2::RecvStream>) -> Result<Got
         body.extend_from_slice(&piece);
         stream.flow_control().release_capacity(piece.len())?;
     }
-    Ok(Got { head, body })
+    Ok(ServiceReply { head, body })
 }
 
 /// Runs a test on a thread with local tasks; none takes long.

@@ -5,14 +5,14 @@ use accelerator::origin::{Balance, OriginFailure, ServerState};
 use units::Nanos;
 
 use super::script::{
-    Scripted, Step, dead_address, get, get_text, origins, pieces, reply, request, run, settings,
+    ScriptedOrigin, Step, dead_address, get, get_text, origins, pieces, reply, request, run, settings,
 };
 
 #[test]
 fn requests_alternate_between_servers() {
     run(async {
         let server = |name| vec![vec![Step::Read, reply(name), Step::Read, reply(name)]];
-        let (a, b) = (Scripted::start(server("a")).await, Scripted::start(server("b")).await);
+        let (a, b) = (ScriptedOrigin::start(server("a")).await, ScriptedOrigin::start(server("b")).await);
         let (origins, _) = origins(settings(&[a.address, b.address]));
         let mut order = Vec::new();
         for _ in 0..4 {
@@ -26,7 +26,7 @@ fn requests_alternate_between_servers() {
 fn hash_sends_a_key_to_the_same_server() {
     run(async {
         let server = |name| vec![vec![[Step::Read, reply(name)]; 40].concat()];
-        let (a, b) = (Scripted::start(server("a")).await, Scripted::start(server("b")).await);
+        let (a, b) = (ScriptedOrigin::start(server("a")).await, ScriptedOrigin::start(server("b")).await);
         let mut settings = settings(&[a.address, b.address]);
         settings.balance = Balance::Hash;
         let (origins, _) = origins(settings);
@@ -46,7 +46,7 @@ fn hash_sends_a_key_to_the_same_server() {
 fn requests_without_connection_are_retried() {
     run(async {
         let script = vec![Step::Read, Step::ReadBody(2), reply("b"), Step::Read, reply("b")];
-        let live = Scripted::start(vec![script]).await;
+        let live = ScriptedOrigin::start(vec![script]).await;
         let (dead, _socket) = dead_address();
         let (origins, servers) = origins(settings(&[dead, live.address]));
         let mut post = request("POST");
@@ -61,8 +61,8 @@ fn requests_without_connection_are_retried() {
 #[test]
 fn only_safe_requests_are_retried_once_sent() {
     run(async {
-        let first = Scripted::start(vec![vec![Step::Read]; 2]).await;
-        let live = Scripted::start(vec![vec![Step::Read, reply("b")]; 2]).await;
+        let first = ScriptedOrigin::start(vec![vec![Step::Read]; 2]).await;
+        let live = ScriptedOrigin::start(vec![vec![Step::Read, reply("b")]; 2]).await;
         let settings = settings(&[first.address, live.address]);
         assert_eq!(get_text(&origins(settings.clone()).0).await, "b");
         let failure = origins(settings).0.send(&request("DELETE"), NoBody).await.unwrap_err();
@@ -74,7 +74,7 @@ fn only_safe_requests_are_retried_once_sent() {
 #[test]
 fn retries_are_limited() {
     run(async {
-        let live = Scripted::start(vec![vec![Step::Read, reply("c")]]).await;
+        let live = ScriptedOrigin::start(vec![vec![Step::Read, reply("c")]]).await;
         let ((first, _one), (second, _two)) = (dead_address(), dead_address());
         let mut settings = settings(&[first, second, live.address]);
         let failure = get(&origins(settings.clone()).0).await.unwrap_err();
@@ -87,7 +87,7 @@ fn retries_are_limited() {
 #[test]
 fn a_server_that_is_down_gets_no_requests() {
     run(async {
-        let live = Scripted::start(vec![vec![[Step::Read, reply("b")]; 20].concat()]).await;
+        let live = ScriptedOrigin::start(vec![vec![[Step::Read, reply("b")]; 20].concat()]).await;
         let (dead, _socket) = dead_address();
         let mut settings = settings(&[dead, live.address]);
         settings.health.trial_after = Nanos::from_secs(3600);

@@ -9,7 +9,7 @@ use tokio::net::{TcpListener, TcpStream};
 use units::Nanos;
 
 use super::script::{
-    Scripted, Step, body, dead_address, get_text, origins, pieces, play, reply, request, run, settings,
+    ScriptedOrigin, Step, body, dead_address, get_text, origins, pieces, play, reply, request, run, settings,
 };
 
 /// A long time, so that what it delays does not happen.
@@ -233,7 +233,7 @@ fn a_copy_of_a_request_that_worked_brings_a_server_up() {
 fn a_request_that_must_not_be_repeated_is_not_copied() {
     run(async {
         let post = vec![Step::Read, Step::ReadBody(2), reply("done")];
-        let live = Scripted::start(vec![post.clone(), post]).await;
+        let live = ScriptedOrigin::start(vec![post.clone(), post]).await;
         let (settings, socket) = recovering(Nanos::ZERO, live.address).await;
         let (origins, servers) = origins(settings);
         let mut post = request("POST");
@@ -254,7 +254,7 @@ fn a_request_that_must_not_be_repeated_is_not_copied() {
 #[test]
 fn a_server_that_is_down_is_tried_before_a_request_fails() {
     run(async {
-        let live = Scripted::start(vec![vec![Step::Read, reply("b")]]).await;
+        let live = ScriptedOrigin::start(vec![vec![Step::Read, reply("b")]]).await;
         let (settings, socket) = recovering(LONG, live.address).await;
         let (origins, servers) = origins(settings);
         assert_eq!(get_text(&origins).await, "b");

@@ -4,7 +4,7 @@ use accelerator::message::BodyError;
 use accelerator::origin::OriginFailure;
 use units::Nanos;
 
-use super::script::{Scripted, Step, body, get, get_text, origins, reply, run, send, settings};
+use super::script::{ScriptedOrigin, Step, body, get, get_text, origins, reply, run, send, settings};
 
 #[test]
 fn invalid_or_ambiguous_heads_are_failures() {
@@ -33,7 +33,7 @@ fn invalid_or_ambiguous_heads_are_failures() {
     run(async {
         for (text, name) in cases {
             let bad = vec![Step::Read, send(text)];
-            let server = Scripted::start(vec![bad, vec![Step::Read, reply("good")]]).await;
+            let server = ScriptedOrigin::start(vec![bad, vec![Step::Read, reply("good")]]).await;
             let (origins, servers) = origins(settings(&[server.address]));
             let failure = get(&origins).await.unwrap_err();
             assert_eq!((failure.reason().name(), failure.status()), (name, 502), "{failure}: {text:.80}");
@@ -56,7 +56,7 @@ fn the_operator_is_told_about_faulty_responses_and_the_line_at_fault() {
             ),
             (chunks, "body has invalid framing: expected a chunk size of 1 to 16 hexadecimal digits"),
         ] {
-            let server = Scripted::start(vec![vec![Step::Read, send(text)]]).await;
+            let server = ScriptedOrigin::start(vec![vec![Step::Read, send(text)]]).await;
             let (origins, servers) = origins(settings(&[server.address]));
             if let Ok(mut response) = get(&origins).await {
                 body(&mut response).await.unwrap_err();
@@ -88,7 +88,7 @@ fn truncated_or_malformed_bodies_stay_errors() {
     run(async {
         for (text, is_truncated) in cases {
             let bad = vec![Step::Read, send(&text)];
-            let server = Scripted::start(vec![bad, vec![Step::Read, reply("good")]]).await;
+            let server = ScriptedOrigin::start(vec![bad, vec![Step::Read, reply("good")]]).await;
             let (origins, servers) = origins(settings(&[server.address]));
             let mut reply = get(&origins).await.unwrap();
             let error = body(&mut reply).await.unwrap_err();
@@ -109,13 +109,13 @@ fn an_unresponsive_server_times_out() {
         let silences =
             [vec![Step::Read, Step::Hold], vec![Step::Read, send(flood), send(&head[..20]), Step::Hold]];
         for silence in silences {
-            let server = Scripted::start(vec![silence]).await;
+            let server = ScriptedOrigin::start(vec![silence]).await;
             let mut settings = settings(&[server.address]);
             settings.first_byte_timeout = Nanos::from_millis(30);
             let failure = get(&origins(settings).0).await.unwrap_err();
             assert_eq!((failure.status(), failure), (504, OriginFailure::TimedOut));
         }
-        let server = Scripted::start(vec![vec![Step::Read, send(head), Step::Hold]]).await;
+        let server = ScriptedOrigin::start(vec![vec![Step::Read, send(head), Step::Hold]]).await;
         let mut settings = settings(&[server.address]);
         settings.between_bytes_timeout = Nanos::from_millis(30);
         let mut reply = get(&origins(settings).0).await.unwrap();
@@ -129,7 +129,7 @@ fn bytes_after_a_body_close_the_connection() {
         let two =
             "HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\noneHTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nevil";
         let bad = vec![Step::Read, send(two), Step::Read, reply("worse")];
-        let server = Scripted::start(vec![bad, vec![Step::Read, reply("good")]]).await;
+        let server = ScriptedOrigin::start(vec![bad, vec![Step::Read, reply("good")]]).await;
         let (origins, _) = origins(settings(&[server.address]));
         assert_eq!(get_text(&origins).await, "one");
         assert_eq!(get_text(&origins).await, "good");

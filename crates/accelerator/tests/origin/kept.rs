@@ -8,13 +8,15 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
 use units::Nanos;
 
-use super::script::{Scripted, Step, body, get, get_text, origins, reply, request, run, send, settings};
+use super::script::{
+    ScriptedOrigin, Step, body, get, get_text, origins, reply, request, run, send, settings,
+};
 
 #[test]
 fn connections_are_reused_after_the_body_is_read() {
     run(async {
         let script = vec![Step::Read, reply("one"), Step::Read, reply("two")];
-        let server = Scripted::start(vec![script]).await;
+        let server = ScriptedOrigin::start(vec![script]).await;
         let (origins, servers) = origins(settings(&[server.address]));
         assert_eq!([get_text(&origins).await, get_text(&origins).await], ["one", "two"]);
         let report = &servers.report()[0];
@@ -29,7 +31,7 @@ fn connections_with_close_are_not_reused() {
     run(async {
         for first in [closing, old] {
             let bad = vec![Step::Read, first, Step::Read, reply("bad")];
-            let server = Scripted::start(vec![bad, vec![Step::Read, reply("two")]]).await;
+            let server = ScriptedOrigin::start(vec![bad, vec![Step::Read, reply("two")]]).await;
             let (origins, _) = origins(settings(&[server.address]));
             assert_eq!([get_text(&origins).await, get_text(&origins).await], ["one", "two"]);
         }
@@ -41,7 +43,7 @@ fn a_dropped_body_closes_its_connection() {
     run(async {
         let first =
             vec![Step::Read, send("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nbegin"), Step::ReadEnd];
-        let server = Scripted::start(vec![first, vec![Step::Read, reply("two")]]).await;
+        let server = ScriptedOrigin::start(vec![first, vec![Step::Read, reply("two")]]).await;
         let (origins, servers) = origins(settings(&[server.address]));
         drop(get(&origins).await.unwrap());
         assert_eq!(server.wait_for_received(2).await[1], "");
@@ -58,7 +60,7 @@ fn closing() -> Vec<Step> {
 #[test]
 fn safe_requests_are_retried_on_a_stale_connection() {
     run(async {
-        let server = Scripted::start(vec![closing(), vec![Step::Read, reply("two")]]).await;
+        let server = ScriptedOrigin::start(vec![closing(), vec![Step::Read, reply("two")]]).await;
         let (origins, servers) = origins(settings(&[server.address]));
         assert_eq!([get_text(&origins).await, get_text(&origins).await], ["one", "two"]);
         assert_eq!(server.received().len(), 3);
@@ -71,7 +73,7 @@ fn safe_requests_are_retried_on_a_stale_connection() {
 #[test]
 fn an_unsafe_request_does_not_meet_the_end_of_an_idle_connection() {
     run(async {
-        let server = Scripted::start(vec![closing(), vec![Step::Read, reply("two")]]).await;
+        let server = ScriptedOrigin::start(vec![closing(), vec![Step::Read, reply("two")]]).await;
         let (origins, _) = origins(settings(&[server.address]));
         assert_eq!(get_text(&origins).await, "one");
         let mut response = origins.send(&request("POST"), NoBody).await.unwrap();
@@ -115,7 +117,7 @@ fn no_unsafe_request_fails_at_a_server_that_closes_after_20_ms() {
 fn unsafe_requests_are_never_retried() {
     run(async {
         let first = [vec![Step::Read, reply("one")], closing()].concat();
-        let server = Scripted::start(vec![first, vec![Step::Read, reply("two")]]).await;
+        let server = ScriptedOrigin::start(vec![first, vec![Step::Read, reply("two")]]).await;
         let (origins, _) = origins(settings(&[server.address]));
         assert_eq!(get_text(&origins).await, "one");
         // The server has kept the connection open for so long.
@@ -132,7 +134,7 @@ fn unsafe_requests_are_never_retried() {
 fn safe_requests_are_not_retried_after_response_bytes() {
     run(async {
         let first = [closing(), vec![send("HTTP/1.1 2")]].concat();
-        let server = Scripted::start(vec![first, vec![Step::Read, reply("two")]]).await;
+        let server = ScriptedOrigin::start(vec![first, vec![Step::Read, reply("two")]]).await;
         let (origins, _) = origins(settings(&[server.address]));
         assert_eq!(get_text(&origins).await, "one");
         assert_eq!(get(&origins).await.unwrap_err(), OriginFailure::Truncated);
@@ -144,7 +146,7 @@ fn the_pool_respects_its_limits() {
     run(async {
         for (idle_max, idle_timeout) in [(0, Nanos::from_secs(9)), (9, Nanos::ZERO)] {
             let script = vec![Step::Read, reply("x"), Step::ReadEnd];
-            let server = Scripted::start(vec![script.clone(), script]).await;
+            let server = ScriptedOrigin::start(vec![script.clone(), script]).await;
             let mut settings = settings(&[server.address]);
             (settings.idle_max, settings.idle_timeout) = (idle_max, idle_timeout);
             let (origins, servers) = origins(settings);

@@ -3,12 +3,13 @@
 use accelerator::origin::OriginFailure;
 use units::Nanos;
 
-use super::script::{Scripted, Step, body, get, get_text, origins, reply, run, settings};
+use super::script::{ScriptedOrigin, Step, body, get, get_text, origins, reply, run, settings};
 
 #[test]
 fn requests_wait_for_a_permit() {
     run(async {
-        let server = Scripted::start(vec![vec![Step::Read, reply("one"), Step::Read, reply("two")]]).await;
+        let server =
+            ScriptedOrigin::start(vec![vec![Step::Read, reply("one"), Step::Read, reply("two")]]).await;
         let mut settings = settings(&[server.address]);
         settings.connections_max = 1;
         let (origins, servers) = origins(settings);
@@ -28,7 +29,7 @@ fn requests_wait_for_a_permit() {
 fn waiting_is_limited_in_time_and_number() {
     run(async {
         for (waiting_max, connect_timeout) in [(0, Nanos::from_secs(60)), (9, Nanos::from_millis(30))] {
-            let server = Scripted::start(vec![vec![Step::Read, reply("one"), Step::Hold]]).await;
+            let server = ScriptedOrigin::start(vec![vec![Step::Read, reply("one"), Step::Hold]]).await;
             let mut settings = settings(&[server.address]);
             settings.connections_max = 1;
             (settings.waiting_max, settings.connect_timeout) = (waiting_max, connect_timeout);
@@ -44,8 +45,8 @@ fn waiting_is_limited_in_time_and_number() {
 #[test]
 fn servers_below_their_limit_are_preferred() {
     run(async {
-        let full = Scripted::start(vec![vec![Step::Read, reply("full")]]).await;
-        let free = Scripted::start(vec![vec![Step::Read, reply("a"), Step::Read, reply("b")]]).await;
+        let full = ScriptedOrigin::start(vec![vec![Step::Read, reply("full")]]).await;
+        let free = ScriptedOrigin::start(vec![vec![Step::Read, reply("a"), Step::Read, reply("b")]]).await;
         let mut settings = settings(&[full.address, free.address]);
         settings.connections_max = 1;
         let (origins, _) = origins(settings);

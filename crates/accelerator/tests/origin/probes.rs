@@ -6,7 +6,7 @@ use accelerator::origin::{OriginClient, OriginFailure, Probe, ServerState, Serve
 use tokio::sync::mpsc;
 use units::Nanos;
 
-use super::script::{Scripted, Step, get, get_text, reply, run, send, settings};
+use super::script::{ScriptedOrigin, Step, get, get_text, reply, run, send, settings};
 
 fn answer(status: u16) -> Vec<Step> {
     vec![Step::Read, send(&format!("HTTP/1.1 {status} x\r\nContent-Length: 0\r\n\r\n"))]
@@ -19,7 +19,7 @@ fn probes_bring_a_server_down_and_up_again() {
         let mut scripts = Vec::from(statuses.map(answer));
         scripts.push(vec![Step::Read, Step::Hold]); // The next probe waits, so that nothing changes any more.
         scripts.push(vec![Step::Read, reply("well")]);
-        let server = Scripted::start(scripts).await;
+        let server = ScriptedOrigin::start(scripts).await;
         let mut settings = settings(&[server.address]);
         (settings.health.fall, settings.health.rise) = (2, 2);
         settings.health.probe = Some(Probe {
@@ -67,7 +67,7 @@ fn local_probe_errors_do_not_affect_health() {
 #[test]
 fn without_a_probe_run_probes_ends() {
     run(async {
-        let server = Scripted::start(vec![vec![Step::Read]]).await;
+        let server = ScriptedOrigin::start(vec![vec![Step::Read]]).await;
         run_probes(Servers::new(settings(&[server.address]), Box::new(|_| ())).unwrap()).await;
         assert!(server.received().is_empty());
     });

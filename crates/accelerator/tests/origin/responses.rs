@@ -5,7 +5,9 @@ use accelerator::origin::OriginFailure;
 use http1::HeaderLines;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
-use super::script::{Scripted, Step, body, get, get_text, origins, reply, request, run, send, settings};
+use super::script::{
+    ScriptedOrigin, Step, body, get, get_text, origins, reply, request, run, send, settings,
+};
 
 #[test]
 fn bodies_are_equal_in_any_framing_and_pieces() {
@@ -21,7 +23,7 @@ fn bodies_are_equal_in_any_framing_and_pieces() {
     run(async {
         for (text, length) in cases {
             for saying in [send(text), Step::Drip(text.as_bytes().to_vec())] {
-                let server = Scripted::start(vec![vec![Step::Read, saying]]).await;
+                let server = ScriptedOrigin::start(vec![vec![Step::Read, saying]]).await;
                 let (origins, _) = origins(settings(&[server.address]));
                 let mut reply = get(&origins).await.unwrap();
                 assert_eq!((reply.status, reply.content_length), (200, length), "{text}");
@@ -41,7 +43,7 @@ fn large_bodies_are_complete() {
         chunks.iter().for_each(|chunk| http1::write_chunk(&mut chunked, chunk));
         chunked.extend_from_slice(http1::LAST_CHUNK);
         for saying in [reply(&large), Step::Send(chunked)] {
-            let server = Scripted::start(vec![vec![Step::Read, saying]]).await;
+            let server = ScriptedOrigin::start(vec![vec![Step::Read, saying]]).await;
             let (origins, _) = origins(settings(&[server.address]));
             let mut reply = get(&origins).await.unwrap();
             assert!(body(&mut reply).await.unwrap() == large.as_bytes());
@@ -55,7 +57,7 @@ fn bodiless_responses_end_at_once_and_keep_the_connection() {
         |status: u16| send(&format!("HTTP/1.1 {status} x\r\nContent-Length: 9\r\nETag: \"a\"\r\n\r\n"));
     run(async {
         let script = vec![Step::Read, announced(200), Step::Read, announced(304), Step::Read, reply("x")];
-        let server = Scripted::start(vec![script]).await;
+        let server = ScriptedOrigin::start(vec![script]).await;
         let (origins, _) = origins(settings(&[server.address]));
         for (method_name, status) in [("HEAD", 200), ("GET", 304)] {
             let mut reply = origins.send(&request(method_name), NoBody).await.unwrap();
@@ -72,7 +74,7 @@ fn bodiless_responses_end_at_once_and_keep_the_connection() {
 fn requests_are_sent_with_new_framing() {
     run(async {
         let script = vec![Step::Read, reply("")];
-        let server = Scripted::start(vec![script.clone(), script.clone(), script]).await;
+        let server = ScriptedOrigin::start(vec![script.clone(), script.clone(), script]).await;
         let mut settings = settings(&[server.address]);
         settings.idle_max = 0;
         let (origins, _) = origins(settings.clone());
@@ -99,7 +101,7 @@ fn requests_are_sent_with_new_framing() {
 #[test]
 fn requests_that_break_their_head_are_not_sent() {
     run(async {
-        let server = Scripted::start(vec![vec![Step::Read, reply("")]]).await;
+        let server = ScriptedOrigin::start(vec![vec![Step::Read, reply("")]]).await;
         let (origins, servers) = origins(settings(&[server.address]));
         let mut request = request("GET");
         request.target = b"/ HTTP/1.1\r\nHost: x\r\n\r\nGET /".to_vec();
@@ -113,7 +115,7 @@ fn requests_that_break_their_head_are_not_sent() {
 fn an_upgrade_opens_a_tunnel_with_its_first_bytes() {
     run(async {
         let head = "HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: echo\r\n\r\nfirst ";
-        let server = Scripted::start(vec![vec![Step::Read, send(head), Step::Echo]]).await;
+        let server = ScriptedOrigin::start(vec![vec![Step::Read, send(head), Step::Echo]]).await;
         let (origins, servers) = origins(settings(&[server.address]));
         let mut request = request("GET");
         request.upgrade = Some(b"echo".to_vec());
@@ -135,7 +137,7 @@ fn an_upgrade_opens_a_tunnel_with_its_first_bytes() {
 #[test]
 fn a_refused_upgrade_is_an_ordinary_response() {
     run(async {
-        let server = Scripted::start(vec![vec![Step::Read, reply("no")]]).await;
+        let server = ScriptedOrigin::start(vec![vec![Step::Read, reply("no")]]).await;
         let (origins, _) = origins(settings(&[server.address]));
         let mut request = request("GET");
         request.upgrade = Some(b"echo".to_vec());
@@ -194,7 +196,7 @@ fn peculiar_responses_are_taken_and_their_lines_are_clean() {
             for step in [send(&text), Step::Drip(text.clone().into_bytes())] {
                 let first = vec![Step::Read, step, Step::Read, reply("reused")];
                 let closed = if is_reused { first } else { first[..2].to_vec() };
-                let server = Scripted::start(vec![closed, vec![Step::Read, reply("new")]]).await;
+                let server = ScriptedOrigin::start(vec![closed, vec![Step::Read, reply("new")]]).await;
                 let (origins, _) = origins(settings(&[server.address]));
                 let mut response = get(&origins).await.unwrap_or_else(|failure| panic!("{failure}: {text}"));
                 assert_eq!(body(&mut response).await.unwrap(), b"ok", "{text}");

@@ -45,13 +45,13 @@ pub(crate) fn reply(body: &str) -> Step {
 
 /// A server that runs one script per connection, and accepts no more after the last.
 #[derive(Debug)]
-pub(crate) struct Scripted {
+pub(crate) struct ScriptedOrigin {
     pub address: SocketAddr,
     received: Arc<Mutex<Vec<String>>>,
 }
 
-impl Scripted {
-    pub(crate) async fn start(scripts: Vec<Vec<Step>>) -> Scripted {
+impl ScriptedOrigin {
+    pub(crate) async fn start(scripts: Vec<Vec<Step>>) -> ScriptedOrigin {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let received = Arc::new(Mutex::new(Vec::new()));
@@ -66,7 +66,7 @@ impl Scripted {
                 });
             }
         });
-        Scripted { address, received }
+        ScriptedOrigin { address, received }
     }
 
     /// Returns the input of each `Hear`, `HearBody` and `HearEnd`, in the order in which they ended.

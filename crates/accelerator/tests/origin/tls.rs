@@ -12,7 +12,7 @@ use tokio::io::AsyncWriteExt;
 use tokio::net::TcpListener;
 use tokio_rustls::TlsAcceptor;
 
-use super::script::{Scripted, Step, body, get, get_text, origins, play, reply, run, send, settings};
+use super::script::{ScriptedOrigin, Step, body, get, get_text, origins, play, reply, run, send, settings};
 
 /// A certificate for `origin.example`, and its file.
 struct Identity {
@@ -96,7 +96,7 @@ fn servers_with_wrong_certificates_are_refused() {
 fn servers_without_tls_are_refused() {
     run(async {
         let plain = vec![Step::ReadBody(1), send("HTTP/1.1 400 x\r\n\r\n")];
-        let server = Scripted::start(vec![plain]).await;
+        let server = ScriptedOrigin::start(vec![plain]).await;
         let mut settings = settings(&[server.address]);
         settings.servers[0].tls = true;
         let identity = Identity::new();

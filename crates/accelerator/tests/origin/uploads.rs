@@ -4,7 +4,9 @@ use accelerator::message::BodyError;
 use accelerator::origin::{OriginFailure, UpstreamRequest};
 use units::Nanos;
 
-use super::script::{Scripted, Step, body, get_text, origins, pieces, reply, request, run, send, settings};
+use super::script::{
+    ScriptedOrigin, Step, body, get_text, origins, pieces, reply, request, run, send, settings,
+};
 
 fn post(content_length: Option<u64>) -> UpstreamRequest {
     UpstreamRequest { has_body: true, content_length, ..request("POST") }
@@ -19,7 +21,7 @@ fn request_bodies_are_reframed() {
     run(async {
         for (length, framing, text) in cases {
             let script = vec![Step::Read, Step::ReadBody(text.len()), reply("a"), Step::Read, reply("b")];
-            let server = Scripted::start(vec![script]).await;
+            let server = ScriptedOrigin::start(vec![script]).await;
             let (origins, servers) = origins(settings(&[server.address]));
             let mut reply = origins.send(&post(length), pieces(&["who", "le"], None)).await.unwrap();
             assert_eq!(body(&mut reply).await.unwrap(), b"a");
@@ -35,7 +37,7 @@ fn request_bodies_are_reframed() {
 #[test]
 fn an_empty_body_has_content_length_zero() {
     run(async {
-        let server = Scripted::start(vec![vec![Step::Read, reply("a")]]).await;
+        let server = ScriptedOrigin::start(vec![vec![Step::Read, reply("a")]]).await;
         let (origins, _) = origins(settings(&[server.address]));
         origins.send(&post(Some(0)), pieces(&[], None)).await.unwrap();
         assert!(server.received()[0].ends_with("Content-Length: 0\r\n\r\n"));
@@ -53,7 +55,7 @@ fn truncated_or_wrong_length_uploads_fail() {
     ];
     run(async {
         for (length, error, status, sent, name) in cases {
-            let server = Scripted::start(vec![vec![Step::Read, Step::ReadEnd]]).await;
+            let server = ScriptedOrigin::start(vec![vec![Step::Read, Step::ReadEnd]]).await;
             let (origins, servers) = origins(settings(&[server.address]));
             let failure = origins.send(&post(length), pieces(&["abc", "de"], error)).await.unwrap_err();
             assert!(matches!(failure, OriginFailure::RequestBody(_)), "{name}: {failure}");
@@ -68,9 +70,11 @@ fn truncated_or_wrong_length_uploads_fail() {
 fn an_error_response_ends_the_upload() {
     run(async {
         let refusal = send("HTTP/1.1 413 x\r\nContent-Length: 2\r\n\r\nno");
-        let server =
-            Scripted::start(vec![vec![Step::Read, refusal, Step::ReadEnd], vec![Step::Read, reply("next")]])
-                .await;
+        let server = ScriptedOrigin::start(vec![
+            vec![Step::Read, refusal, Step::ReadEnd],
+            vec![Step::Read, reply("next")],
+        ])
+        .await;
         let (origins, _) = origins(settings(&[server.address]));
         let mut reply = origins.send(&post(None), Endless).await.unwrap();
         assert_eq!((reply.status, body(&mut reply).await.unwrap()), (413, b"no".to_vec()));
@@ -83,7 +87,7 @@ fn an_error_response_ends_the_upload() {
 fn an_error_response_is_read_after_a_write_failure() {
     run(async {
         let refusal = send("HTTP/1.1 403 x\r\nContent-Length: 2\r\n\r\nno");
-        let server = Scripted::start(vec![vec![Step::Read, refusal]]).await;
+        let server = ScriptedOrigin::start(vec![vec![Step::Read, refusal]]).await;
         let (origins, _) = origins(settings(&[server.address]));
         let mut reply = origins.send(&post(None), Endless).await.unwrap();
         assert_eq!(reply.status, 403);
@@ -95,7 +99,7 @@ fn an_error_response_is_read_after_a_write_failure() {
 fn other_early_responses_wait_for_the_upload() {
     run(async {
         let script = vec![Step::Read, reply("early"), Step::ReadBody(5), Step::Read, reply("next")];
-        let server = Scripted::start(vec![script]).await;
+        let server = ScriptedOrigin::start(vec![script]).await;
         let (origins, servers) = origins(settings(&[server.address]));
         let mut reply = origins.send(&post(Some(5)), pieces(&["who", "le"], None)).await.unwrap();
         assert_eq!(server.wait_for_received(2).await[1], "whole");
@@ -109,7 +113,7 @@ fn other_early_responses_wait_for_the_upload() {
 fn aborted_uploads_do_not_affect_health() {
     run(async {
         let scripts = [vec![vec![Step::Read]; 3], vec![vec![Step::Read, reply("well")]]].concat();
-        let server = Scripted::start(scripts).await;
+        let server = ScriptedOrigin::start(scripts).await;
         let (origins, servers) = origins(settings(&[server.address]));
         for _ in 0..3 {
             let failure = origins.send(&post(None), Endless).await.unwrap_err();
@@ -123,7 +127,7 @@ fn aborted_uploads_do_not_affect_health() {
 #[test]
 fn a_server_that_does_not_read_times_out() {
     run(async {
-        let server = Scripted::start(vec![vec![Step::Read, Step::Hold]]).await;
+        let server = ScriptedOrigin::start(vec![vec![Step::Read, Step::Hold]]).await;
         let mut settings = settings(&[server.address]);
         settings.between_bytes_timeout = Nanos::from_millis(50);
         let failure = origins(settings).0.send(&post(None), Endless).await.unwrap_err();

@@ -3,7 +3,7 @@
 use stats::{LogRatio, POWER};
 
 use super::change::{ALPHA, overall};
-use super::{Change, ComparedMetric, Comparison, RunInput};
+use super::{ComparedMetric, Comparison, FigureChange, RunInput};
 
 /// A bound for the change of a metric from the baseline: a rate that falls by more than 5 %.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -47,7 +47,7 @@ pub struct JudgedBound {
     /// The side that is compared with the baseline, as an index.
     pub side: usize,
     /// The change over all loads; `None` if the metric was not compared.
-    pub change: Option<Change>,
+    pub change: Option<FigureChange>,
     /// The outcome.
     pub outcome: BoundOutcome,
     /// The number of runs of each side that would probably decide an undecided bound, if the change found here is the true
@@ -83,7 +83,7 @@ impl ChangeBound {
         found.runs_to_exclude(self.ratio, ALPHA, POWER)
     }
 
-    fn outcome(&self, change: Option<&Change>) -> BoundOutcome {
+    fn outcome(&self, change: Option<&FigureChange>) -> BoundOutcome {
         let Some(change) = change else { return BoundOutcome::NotMeasured };
         let Some((low, high)) = change.single_interval else { return BoundOutcome::Undecided };
         let (is_beyond, is_within) = match self.direction {
@@ -104,14 +104,14 @@ mod tests {
     use units::Ratio;
 
     use stats::{BetweenRuns, MeasuredFigure};
-    use units::{Purpose, Rng};
+    use units::{Rng, StreamPurpose};
 
-    use super::super::Basis;
+    use super::super::IntervalBasis;
     use super::super::between_runs::{self, BETWEEN_RUNS};
     use super::*;
 
-    fn change(single_interval: Option<(f64, f64)>) -> Change {
-        Change {
+    fn change(single_interval: Option<(f64, f64)>) -> FigureChange {
+        FigureChange {
             metric: ComparedMetric::Score,
             n_loads: 1,
             ratio: 1.0,
@@ -121,7 +121,7 @@ mod tests {
             p: None,
             finding: ComparisonFinding::NoEvidence,
             detectable: None,
-            basis: Basis::Phases,
+            basis: IntervalBasis::Phases,
         }
     }
 
@@ -184,7 +184,7 @@ mod tests {
         fn share_exceeded(self, n: usize, time: f64) -> f64 {
             const N: u64 = 2_000;
             let is_exceeded = |seed: u64| {
-                let mut rng = Rng::new(seed, Purpose::Simulation, n as u64);
+                let mut rng = Rng::new(seed, StreamPurpose::Simulation, n as u64);
                 let (a, b) = (self.runs(&mut rng, n, 1.0), self.runs(&mut rng, n, time));
                 let values = |runs: &[MeasuredFigure]| runs.iter().map(|run| run.value).collect::<Vec<f64>>();
                 let expected = between_runs::expected(BETWEEN_RUNS.0);
@@ -244,7 +244,7 @@ mod tests {
         let processes = Processes { deviation: 0.05, n_slow: 0.0 };
         let known = BetweenRuns { deviation: Ratio(0.02), degrees_of_freedom: 1e6 };
         let alarms = (0..1_000).filter(|seed| {
-            let mut rng = Rng::new(*seed, Purpose::Simulation, 1);
+            let mut rng = Rng::new(*seed, StreamPurpose::Simulation, 1);
             let (a, b) = (processes.runs(&mut rng, 1, 1.0), processes.runs(&mut rng, 1, 1.0));
             let ratio = LogRatio::of_runs(&a, &b, known).unwrap().ratio(Ratio(0.95)).unwrap();
             1.05 < ratio.low

@@ -17,7 +17,7 @@ pub(super) const ALPHA: Ratio = Ratio(0.05);
 
 /// The change of a figure from the baseline's.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Change {
+pub struct FigureChange {
     /// The figure.
     pub metric: ComparedMetric,
     /// Number of loads that it covers; 1 for a single one.
@@ -39,12 +39,12 @@ pub struct Change {
     /// above no difference (0.03: 3 %); `None` without an interval.
     pub detectable: Option<f64>,
     /// The basis of the interval.
-    pub basis: Basis,
+    pub basis: IntervalBasis,
 }
 
 /// The basis of an interval.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Basis {
+pub enum IntervalBasis {
     /// Interleaved repetitions: the number of pairs.
     Interleaved(usize),
     /// Repetitions that were not interleaved: the numbers of the baseline and of the other.
@@ -69,7 +69,7 @@ struct Value {
 struct ComparedRatio {
     ratio: f64,
     log_ratio: Option<LogRatio>,
-    basis: Basis,
+    basis: IntervalBasis,
 }
 
 /// The comparison of one figure of one side: over all loads, and at each.
@@ -100,7 +100,7 @@ pub(super) fn fill(comparison: &mut Comparison, runs: &[RunInput], groups: &[Vec
             Some(found.as_ref()?.change(figure_comparison.metric, significance))
         };
         let overall = change(&figure_comparison.overall, significance.overall);
-        let over = |change| Change { n_loads: figure_comparison.n_loads, ..change };
+        let over = |change| FigureChange { n_loads: figure_comparison.n_loads, ..change };
         comparison.sides[figure_comparison.side].overall.extend(overall.map(over));
         for (level, (found, significance)) in
             comparison.levels.iter_mut().zip(figure_comparison.levels.iter().zip(&significance.loads))
@@ -119,7 +119,7 @@ pub(super) fn fill(comparison: &mut Comparison, runs: &[RunInput], groups: &[Vec
 
 /// The change of a metric over all loads, by itself, as bounds are judged.
 pub(super) struct OverallChange {
-    pub(super) change: Change,
+    pub(super) change: FigureChange,
     /// What the interval follows from; `None` without one.
     pub(super) log_ratio: Option<LogRatio>,
 }
@@ -136,7 +136,10 @@ pub(super) fn overall(
     let compared = compare_figure(comparison, runs, &groups, side, metric);
     let found = compared.overall?;
     let change = found.change(metric, Decision { holds: false, level: ALPHA });
-    Some(OverallChange { change: Change { n_loads: compared.n_loads, ..change }, log_ratio: found.log_ratio })
+    Some(OverallChange {
+        change: FigureChange { n_loads: compared.n_loads, ..change },
+        log_ratio: found.log_ratio,
+    })
 }
 
 impl FigureComparison {
@@ -165,19 +168,19 @@ impl ComparedRatio {
             return Some(ComparedRatio {
                 ratio,
                 log_ratio: LogRatio::of_pairs(&pairs, seed),
-                basis: Basis::Interleaved(pairs.len()),
+                basis: IntervalBasis::Interleaved(pairs.len()),
             });
         }
         let (from, to) = (values(a), values(b));
         let repeated = LogRatio::of_repetitions(&from, &to, seed);
         let (log_ratio, basis) = match repeated {
-            Some(found) => (Some(found), Basis::Repetitions(a.len(), b.len())),
-            None => (of_phases(a, b), Basis::Phases),
+            Some(found) => (Some(found), IntervalBasis::Repetitions(a.len(), b.len())),
+            None => (of_phases(a, b), IntervalBasis::Phases),
         };
         Some(ComparedRatio { ratio: ratio_of(&from, &to), log_ratio, basis })
     }
 
-    fn change(&self, metric: ComparedMetric, decision: Decision) -> Change {
+    fn change(&self, metric: ComparedMetric, decision: Decision) -> FigureChange {
         let log_ratio = self.log_ratio.as_ref();
         let confidence = decision.confidence();
         let interval = |confidence| {
@@ -185,7 +188,7 @@ impl ComparedRatio {
             estimate.map(|estimate| (estimate.low, estimate.high))
         };
         let detectable = log_ratio.and_then(|found| found.detectable(decision.level, POWER));
-        Change {
+        FigureChange {
             metric,
             n_loads: 1,
             ratio: self.ratio,

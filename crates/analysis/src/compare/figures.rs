@@ -4,13 +4,13 @@ use model::Load;
 use stats::Estimate;
 use units::Nanos;
 
-use super::{Change, ComparedMetric};
+use super::{ComparedMetric, FigureChange};
 use crate::percentiles::CONFIDENCE;
 use crate::{LoadPointResult, VerdictState};
 
 /// The highest valid load of a side.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Best {
+pub struct BestLoad {
     /// The load; of several runs, that of the highest score.
     pub load: Load,
     /// Whether that was the highest load offered by an open loop, so that the score is not the limit of the side.
@@ -46,7 +46,7 @@ pub struct Figures {
     pub sut_cpu_per_operation: Option<f64>,
     /// The changes from the baseline, figure by figure; empty of the baseline itself, and where one of the two has no
     /// valid run.
-    pub changes: Vec<Change>,
+    pub changes: Vec<FigureChange>,
 }
 
 impl Figures {
@@ -76,7 +76,7 @@ impl Figures {
     }
 
     /// Returns the change of a figure from the baseline's; `None` of the baseline, and if it was not compared.
-    pub fn change(&self, metric: ComparedMetric) -> Option<&Change> {
+    pub fn change(&self, metric: ComparedMetric) -> Option<&FigureChange> {
         self.changes.iter().find(|change| change.metric == metric)
     }
 }

@@ -1,9 +1,10 @@
 //! Comparison of runs: repetitions, changes and their significance, and differences between the servers.
 //!
 //! Only like runs are compared: benchmark and version, files, mix, protocol, phases, load points, seed and generator
-//! must be the same ([`PlanDifference`]). Runs of the same server are repetitions and form one [`Side`], unless the
-//! user gave them different labels or named some as the baseline; the first side is the baseline. Significance is decided over all figures at all loads at once
-//! ([`stats::decide_significance`]), so that many comparisons do not create false differences.
+//! must be the same ([`PlanDifference`]). Runs of the same server are repetitions and form one [`ComparedSide`], unless
+//! the user gave them different labels or named some as the baseline; the first side is the baseline. Significance is
+//! decided over all figures at all loads at once ([`stats::decide_significance`]), so that many comparisons do not
+//! create false differences.
 
 mod between_runs;
 mod bound;
@@ -23,12 +24,12 @@ use units::Nanos;
 pub use crate::run_input::RunInput;
 pub use between_runs::BETWEEN_RUNS;
 pub use bound::{BoundDirection, BoundOutcome, ChangeBound, JudgedBound, judge_bounds};
-pub use change::{Basis, Change};
+pub use change::{FigureChange, IntervalBasis};
 pub use configuration::{ConfigurationDifference, READINGS, plain_value};
-pub use figures::{Best, Figures};
+pub use figures::{BestLoad, Figures};
 pub use metric::ComparedMetric;
 pub use plan_difference::PlanDifference;
-pub use sides::{Side, is_all_offered};
+pub use sides::{ComparedSide, is_all_offered};
 
 pub(crate) use crate::run_input::best_point;
 
@@ -62,7 +63,7 @@ pub struct Comparison {
     /// The runs in the order given; not empty.
     pub runs: Vec<ComparedRun>,
     /// The servers; not empty. The first is the baseline.
-    pub sides: Vec<Side>,
+    pub sides: Vec<ComparedSide>,
     /// The loads that all sides have, in the order of the first; may be empty.
     pub levels: Vec<ComparedLevel>,
     /// The differences in the configuration of the sides.
@@ -229,7 +230,8 @@ impl Comparison {
         match best.is_all_offered {
             false => vec![first],
             true => {
-                let is_level = |other: &Best| other.is_all_offered && other.load.level() == best.load.level();
+                let is_level =
+                    |other: &BestLoad| other.is_all_offered && other.load.level() == best.load.level();
                 bests().filter(|(_, other)| is_level(other)).map(|(index, _)| index).collect()
             }
         }

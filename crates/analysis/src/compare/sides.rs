@@ -3,12 +3,12 @@
 use model::{Fact, FactSection, Load};
 
 use super::configuration::{identifies, plain_value};
-use super::{Best, Change, Figures, RunInput, best_point, plan_difference};
+use super::{BestLoad, FigureChange, Figures, RunInput, best_point, plan_difference};
 use crate::{Analysis, LoadPointResult, VerdictState};
 
 /// A server with its settings, and the runs of it.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Side {
+pub struct ComparedSide {
     /// The name of the side: `nginx`; different for each side.
     pub name: String,
     /// Its runs, in the order given; not empty.
@@ -16,10 +16,10 @@ pub struct Side {
     /// The verdict: valid if all of its runs are; else that of the first that is not.
     pub state: VerdictState,
     /// Its own figure; `None` if no run has a valid load point.
-    pub best: Option<Best>,
+    pub best: Option<BestLoad>,
     /// The changes from the baseline over all loads together: the geometric means over the loads at which all runs of
     /// both are valid. Empty of the baseline, and if there is no such load.
-    pub overall: Vec<Change>,
+    pub overall: Vec<FigureChange>,
 }
 
 /// Groups runs into sides, by the order of their first runs. If all are runs of one server, the first `n_baseline` are
@@ -65,10 +65,10 @@ fn identity<'a>(run: &RunInput<'a>) -> Vec<(&'a str, &'a str, String)> {
 }
 
 /// Makes the sides, without changes from the baseline.
-pub(super) fn sides(runs: &[RunInput], groups: &[Vec<usize>]) -> Vec<Side> {
+pub(super) fn sides(runs: &[RunInput], groups: &[Vec<usize>]) -> Vec<ComparedSide> {
     let side = |group: &Vec<usize>| {
         let states = || group.iter().map(|run| runs[*run].analysis.verdict.state);
-        Side {
+        ComparedSide {
             name: name(runs, groups, group),
             runs: group.clone(),
             state: states().find(|state| *state != VerdictState::Valid).unwrap_or(VerdictState::Valid),
@@ -90,14 +90,14 @@ fn name(runs: &[RunInput], groups: &[Vec<usize>], group: &[usize]) -> String {
     }
 }
 
-fn best(runs: &[RunInput], group: &[usize]) -> Option<Best> {
+fn best(runs: &[RunInput], group: &[usize]) -> Option<BestLoad> {
     let points: Vec<&LoadPointResult> =
         group.iter().filter_map(|run| best_point(runs[*run].analysis)).collect();
     let highest =
         points.iter().max_by(|one, other| one.score.unwrap_or(0.0).total_cmp(&other.score.unwrap_or(0.0)))?;
     let analyses = || group.iter().map(|run| runs[*run].analysis);
     let is_all_offered = analyses().all(|analysis| is_all_offered(analysis, highest.load));
-    Some(Best { load: highest.load, is_all_offered, figures: Figures::of(&points) })
+    Some(BestLoad { load: highest.load, is_all_offered, figures: Figures::of(&points) })
 }
 
 /// Returns whether a load is the highest that an open loop offered.

@@ -1,6 +1,6 @@
 //! Differences between two web workloads.
 
-use model::{Connection, Request, WebProtocol, WebWorkload};
+use model::{ConnectionLifetime, Request, WebProtocol, WebWorkload};
 
 use super::plan_difference::{Check, nothing};
 
@@ -25,10 +25,12 @@ fn without_path(request: &Request) -> Request {
 
 fn protocol_text(protocol: &WebProtocol) -> String {
     let connection = match protocol.connection {
-        Connection::PerRequest => "a connection per request",
-        Connection::Sessions => "a connection per session",
-        Connection::KeepAlive { requests_max: None } => "keep-alive connections",
-        Connection::KeepAlive { requests_max: Some(_) } => "keep-alive connections with a request limit",
+        ConnectionLifetime::PerRequest => "a connection per request",
+        ConnectionLifetime::Sessions => "a connection per session",
+        ConnectionLifetime::KeepAlive { requests_max: None } => "keep-alive connections",
+        ConnectionLifetime::KeepAlive { requests_max: Some(_) } => {
+            "keep-alive connections with a request limit"
+        }
     };
     format!("HTTP/{}{}, {connection}", protocol.http.name(), protocol.tls.clause())
 }

@@ -90,7 +90,7 @@ fn around(guess: f64, pass: f64, fail: f64, tolerance: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
-    use units::{Purpose, Rng};
+    use units::{Rng, StreamPurpose};
 
     use crate::find_max::script::{clear, play, search, unclear};
     use crate::find_max::{JudgedPoint, LevelKind, SearchEnd, SearchGoal, SearchResult};
@@ -244,7 +244,7 @@ mod tests {
         /// A server that answers at random near its capacity, and by accident anywhere: the search ends.
         #[test]
         fn a_search_ends_whatever_is_answered(seed: u64, width in 0.0..2.0f64, closed: bool, peak: bool) {
-            let mut rng = Rng::new(seed, Purpose::Simulation, 0);
+            let mut rng = Rng::new(seed, StreamPurpose::Simulation, 0);
             let kind = if closed { LevelKind::Users } else { LevelKind::Rate };
             let goal = if peak { SearchGoal::PeakThroughput } else { SearchGoal::HighestPass };
             let server = |level: f64, _| {

@@ -101,7 +101,7 @@ fn greatest(passes: &[Level]) -> f64 {
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
-    use units::{Purpose, Rng};
+    use units::{Rng, StreamPurpose};
 
     use crate::find_max::script::{clear, play, search};
     use crate::find_max::{JudgedPoint, LevelKind, SearchEnd, SearchGoal, SearchResult};
@@ -155,7 +155,7 @@ mod tests {
             let beta = (1.0 - alpha) / (peak_at * peak_at);
             let curve = |n: f64| n / (1.0 + alpha * (n - 1.0) + beta * n * (n - 1.0));
             let best = (1..=1000).map(|n| curve(f64::from(n))).fold(0.0, f64::max);
-            let mut rng = Rng::new(seed, Purpose::Simulation, 0);
+            let mut rng = Rng::new(seed, StreamPurpose::Simulation, 0);
             let noise = |rng: &mut Rng| 1.0 + 0.01 * (rng.uniform() - 0.5);
             let (asked, found) = peak(1.0, 1000.0, |users, _| clear(true, curve(users) * noise(&mut rng)));
             prop_assert!(0.97 * best <= curve(level(&found).unwrap()), "{}", asked);

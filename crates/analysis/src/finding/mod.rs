@@ -16,8 +16,8 @@ use crate::SharedCpus;
 pub(crate) use first_occurrence::FaultCounter;
 pub use first_occurrence::FirstOccurrence;
 pub use record::{
-    DetailDifference, EqualTotals, FlowFault, FlowLaw, InInterval, IntervalFault, KindMeasure, MeasureFault,
-    MissingLoad, OverflowingPart, TimesExtent, UnequalTotals, ValueMoment,
+    DetailDifference, EqualTotals, FlowFault, FlowLaw, IntervalFault, KindMeasure, LocatedFault,
+    MeasureMismatch, MissingLoad, OverflowingPart, TimesExtent, UnequalTotals, ValueMoment,
 };
 
 /// A finding of a rule about a load point or a run, with its numbers. Those without a type of their own are in the
@@ -62,7 +62,7 @@ pub enum Finding {
         planned: Nanos,
     },
     /// Intervals do not follow each other as planned.
-    TimeAxis(FirstOccurrence<InInterval<IntervalFault>>),
+    TimeAxis(FirstOccurrence<LocatedFault<IntervalFault>>),
     /// The record of a load point ends before the plan.
     EarlyEnd {
         /// Its end, from the start of the load point.
@@ -73,11 +73,11 @@ pub enum Finding {
     /// A load agent or a load thread is missing in the steady phase.
     MissingLoad(FirstOccurrence<MissingLoad>),
     /// Operations were lost or made up in an interval.
-    Flow(FirstOccurrence<InInterval<FlowFault>>),
+    Flow(FirstOccurrence<LocatedFault<FlowFault>>),
     /// Totals of an interval contradict each other.
-    Totals(FirstOccurrence<InInterval<UnequalTotals>>),
+    Totals(FirstOccurrence<LocatedFault<UnequalTotals>>),
     /// A measure of a kind in an interval contradicts another one, or the catalog.
-    Measure(FirstOccurrence<InInterval<KindMeasure>>),
+    Measure(FirstOccurrence<LocatedFault<KindMeasure>>),
     /// Histograms could not be merged.
     Overflow(FirstOccurrence<OverflowingPart>),
     /// The details of a phase contradict its intervals.

@@ -5,7 +5,7 @@ use units::Nanos;
 
 /// A fault in an interval of a load agent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct InInterval<T> {
+pub struct LocatedFault<T> {
     /// The interval, as its record numbers it.
     pub interval: u32,
     /// The load agent.
@@ -180,12 +180,12 @@ pub struct KindMeasure {
     /// The name of the measure.
     pub measure: String,
     /// The fault.
-    pub fault: MeasureFault,
+    pub fault: MeasureMismatch,
 }
 
 /// A fault in a measure of successful operations.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum MeasureFault {
+pub enum MeasureMismatch {
     /// Not every operation has a value where each must have one, or there are more values than operations.
     Count {
         /// Values.

@@ -3,14 +3,15 @@
 use std::collections::BTreeMap;
 
 use model::{
-    Catalog, Detail, ExpectedMeasure, Flow, IntervalRecord, KindTotals, LoadPoint, Outcome, Phase, Plan,
+    Catalog, ExpectedMeasure, Flow, IntervalRecord, KindHistograms, KindTotals, LoadPoint, Outcome, Phase,
+    Plan,
 };
 use stats::{Histogram, Moments};
 use units::Nanos;
 
 use crate::finding::{
-    DetailDifference, EqualTotals, FaultCounter, FlowFault, FlowLaw, InInterval, KindMeasure, MeasureFault,
-    OverflowingPart, TimesExtent, UnequalTotals,
+    DetailDifference, EqualTotals, FaultCounter, FlowFault, FlowLaw, KindMeasure, LocatedFault,
+    MeasureMismatch, OverflowingPart, TimesExtent, UnequalTotals,
 };
 
 /// The bookkeeping of a load point: identities checked interval by interval, and sums per phase, with
@@ -23,11 +24,11 @@ pub(crate) struct Ledger {
     /// The notices awaited at the end of each agent's last interval, per kind.
     awaited: BTreeMap<u32, Vec<u64>>,
     /// Intervals whose flow breaks one of its laws.
-    pub(crate) flow: FaultCounter<InInterval<FlowFault>>,
+    pub(crate) flow: FaultCounter<LocatedFault<FlowFault>>,
     /// Intervals in which a sum over kinds, or over a histogram, is not the total.
-    pub(crate) totals: FaultCounter<InInterval<UnequalTotals>>,
+    pub(crate) totals: FaultCounter<LocatedFault<UnequalTotals>>,
     /// Measures that contradict each other or the catalog.
-    pub(crate) measures: FaultCounter<InInterval<KindMeasure>>,
+    pub(crate) measures: FaultCounter<LocatedFault<KindMeasure>>,
     /// Parts of the record whose histograms could not be merged with those before.
     pub(crate) overflows: FaultCounter<OverflowingPart>,
 }
@@ -68,22 +69,22 @@ impl Ledger {
     pub(crate) fn interval(&mut self, record: &IntervalRecord, before: Option<Flow>) {
         let (interval, agent) = (record.index, record.agent);
         if let Some(fault) = flow_fault(&record.flow, before.unwrap_or_default()) {
-            self.flow.note(InInterval { interval, agent, fault });
+            self.flow.note(LocatedFault { interval, agent, fault });
         }
         let notices = self.unequal_notices(record);
         if let Some(fault) = self.unequal_totals(record).or(notices) {
-            self.totals.note(InInterval { interval, agent, fault });
+            self.totals.note(LocatedFault { interval, agent, fault });
         }
         for (kind, totals) in record.kinds.iter().enumerate() {
             if let Some(fault) = measure_fault(&self.catalog, kind, totals) {
-                self.measures.note(InInterval { interval, agent, fault });
+                self.measures.note(LocatedFault { interval, agent, fault });
             }
         }
         self.phases.entry(record.phase).or_default().interval(record, &self.catalog);
     }
 
     /// Adds the detail of one or several intervals of a phase.
-    pub(crate) fn detail(&mut self, phase: Phase, detail: &Detail) {
+    pub(crate) fn detail(&mut self, phase: Phase, detail: &KindHistograms) {
         self.phases.entry(phase).or_default().detail(detail);
     }
 
@@ -176,10 +177,10 @@ fn measure_fault(catalog: &Catalog, kind: usize, totals: &KindTotals) -> Option<
         let is_complete = if measure.is_always { found.n == ok } else { found.n <= ok };
         let whole = measure.part_of.map(|whole| (whole, totals.measure(whole).sum));
         let fault = if !is_complete {
-            Some(MeasureFault::Count { values: found.n, ok })
+            Some(MeasureMismatch::Count { values: found.n, ok })
         } else if let Some((whole, whole_sum)) = whole.filter(|(_, whole_sum)| *whole_sum < found.sum) {
             let whole = catalog.measures[whole].name.clone();
-            Some(MeasureFault::Part { sum: found.sum, whole, whole_sum })
+            Some(MeasureMismatch::Part { sum: found.sum, whole, whole_sum })
         } else {
             catalog.expected(kind, index).and_then(|expected| expected_fault(found.sum, ok, *expected))
         };
@@ -197,15 +198,15 @@ fn response_parts_fault(catalog: &Catalog, kind: usize, totals: &KindTotals) -> 
     (whole_sum < sum).then(|| KindMeasure {
         kind,
         measure: names().join(" + "),
-        fault: MeasureFault::Part { sum, whole: "response time".to_owned(), whole_sum },
+        fault: MeasureMismatch::Part { sum, whole: "response time".to_owned(), whole_sum },
     })
 }
 
 /// Returns the fault in the sum of values that are known beforehand.
-fn expected_fault(sum: u128, ok: u64, expected: ExpectedMeasure) -> Option<MeasureFault> {
+fn expected_fault(sum: u128, ok: u64, expected: ExpectedMeasure) -> Option<MeasureMismatch> {
     let ExpectedMeasure { least, most, .. } = expected;
     let (least, most) = (u128::from(ok) * u128::from(least), u128::from(ok) * u128::from(most));
-    (!(least..=most).contains(&sum)).then_some(MeasureFault::Expected { sum, ok, least, most })
+    (!(least..=most).contains(&sum)).then_some(MeasureMismatch::Expected { sum, ok, least, most })
 }
 
 impl Sums {
@@ -227,7 +228,7 @@ impl Sums {
         }
     }
 
-    fn detail(&mut self, detail: &Detail) {
+    fn detail(&mut self, detail: &KindHistograms) {
         for (kind, histogram) in detail.pauses.iter().enumerate() {
             add(&mut self.pauses.entry(kind).or_default().details, extent_of(histogram));
         }

@@ -18,5 +18,5 @@ pub(crate) use notices::Notices;
 pub(crate) use point::PointFold;
 pub(crate) use resources::{Resources, SeriesFold};
 pub(crate) use score::{ScoreSecond, ScoreSeconds, counts};
-pub(crate) use second::{Second, Seconds};
+pub(crate) use second::{SecondTotals, Seconds};
 pub(crate) use steady::{KindSums, PauseSums, SteadyTotals};

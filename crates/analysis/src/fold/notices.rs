@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use model::{Detail, IntervalRecord};
+use model::{IntervalRecord, KindHistograms};
 use stats::{Histogram, HistogramOverflow, Moments};
 
 /// The sums of the notices of one kind.
@@ -46,7 +46,7 @@ impl Notices {
         }
     }
 
-    pub(crate) fn detail(&mut self, detail: &Detail) -> Result<(), HistogramOverflow> {
+    pub(crate) fn detail(&mut self, detail: &KindHistograms) -> Result<(), HistogramOverflow> {
         let mut pairs = self.0.iter_mut().zip(&detail.notices);
         pairs.try_for_each(|(sums, times)| sums.histogram.merge(times))
     }

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use model::{ConsistencyCheck, Detail, Example, IntervalRecord, LoadPoint, NamedCount, Outcome, Phase, Plan};
+use model::{
+    ConsistencyCheck, Example, IntervalRecord, KindHistograms, LoadPoint, NamedCount, Outcome, Phase, Plan,
+};
 use units::Nanos;
 
 use super::ledger::Ledger;
@@ -69,7 +71,7 @@ impl PointFold {
         }
     }
 
-    pub(crate) fn detail(&mut self, agent: u32, phase: Phase, start: Nanos, detail: &Detail) {
+    pub(crate) fn detail(&mut self, agent: u32, phase: Phase, start: Nanos, detail: &KindHistograms) {
         self.ledger.detail(phase, detail);
         let notices = self.notices.detail(detail);
         let steady = if phase == Phase::Steady { self.steady.detail(detail) } else { Ok(()) };

@@ -3,7 +3,7 @@
 use model::{IntervalRecord, KindTotals, Score};
 
 /// The sums of the seconds of a steady phase, in order; empty where the score is the rate of all operations, which
-/// [`Second`](super::Second) has.
+/// [`SecondTotals`](super::SecondTotals) has.
 #[derive(Debug)]
 pub(crate) struct ScoreSeconds {
     score: Score,

@@ -10,7 +10,7 @@ use crate::percentiles::values_needed;
 
 /// The totals of one interval of all agents.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Second {
+pub(crate) struct SecondTotals {
     /// Index within the load point.
     pub(crate) index: u32,
     /// Its phase.
@@ -42,16 +42,16 @@ pub(crate) struct Second {
 #[derive(Debug, Default)]
 pub(crate) struct Seconds {
     /// The finished seconds, in order; all of them once closed.
-    pub(crate) all: Vec<Second>,
+    pub(crate) all: Vec<SecondTotals>,
     /// Response times in classes, of the same seconds.
     pub(crate) classes: Vec<TimeClasses>,
     /// Intervals for percentiles of the steady phase; available once closed.
     pub(crate) intervals: QuantileIntervals,
-    current: Option<Second>,
+    current: Option<SecondTotals>,
     response: Histogram,
 }
 
-impl Second {
+impl SecondTotals {
     /// Returns its length in s; never zero.
     pub(crate) fn length(&self) -> f64 {
         self.end.saturating_sub(self.start).0.max(1) as f64 / 1e9
@@ -67,8 +67,8 @@ impl Second {
         self.ok as f64 + self.errors as f64
     }
 
-    fn new(record: &IntervalRecord) -> Second {
-        Second {
+    fn new(record: &IntervalRecord) -> SecondTotals {
+        SecondTotals {
             index: record.index,
             phase: record.phase,
             start: record.start,
@@ -101,7 +101,7 @@ impl Seconds {
         if self.current.is_none_or(|second| second.index != record.index) {
             self.close_second();
         }
-        self.current.get_or_insert_with(|| Second::new(record)).add(record);
+        self.current.get_or_insert_with(|| SecondTotals::new(record)).add(record);
         self.response.merge(&record.response)
     }
 
@@ -123,22 +123,22 @@ impl Seconds {
             Phase::RampDown | Phase::Drain => self.intervals.close(),
         }
         self.classes.push(TimeClasses::of(&self.response));
-        self.all.push(Second { p50: quantile(0.5), p99: quantile(0.99), ..second });
+        self.all.push(SecondTotals { p50: quantile(0.5), p99: quantile(0.99), ..second });
         self.response.clear();
     }
 
     /// Returns the seconds from full load on: those of settle and steady phase.
-    pub(crate) fn full_load(&self) -> impl Iterator<Item = &Second> {
+    pub(crate) fn full_load(&self) -> impl Iterator<Item = &SecondTotals> {
         self.so_far().filter(|second| matches!(second.phase, Phase::Settle | Phase::Steady))
     }
 
     /// Returns the seconds of the steady phase.
-    pub(crate) fn steady(&self) -> impl Iterator<Item = &Second> {
+    pub(crate) fn steady(&self) -> impl Iterator<Item = &SecondTotals> {
         self.so_far().filter(|second| second.phase == Phase::Steady)
     }
 
     /// Returns all seconds, the current one included, whose percentiles are not known yet.
-    fn so_far(&self) -> impl Iterator<Item = &Second> {
+    fn so_far(&self) -> impl Iterator<Item = &SecondTotals> {
         self.all.iter().chain(&self.current)
     }
 }

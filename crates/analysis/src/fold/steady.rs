@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use model::{Detail, FailureCodes, IntervalRecord, KindTotals, Outcome, Plan};
+use model::{FailureCodes, IntervalRecord, KindHistograms, KindTotals, Outcome, Plan};
 use stats::{Histogram, HistogramOverflow, Moments};
 use units::Nanos;
 
@@ -160,7 +160,7 @@ impl SteadyTotals {
     }
 
     /// Adds the detail of one or several intervals.
-    pub(crate) fn detail(&mut self, detail: &Detail) -> Result<(), HistogramOverflow> {
+    pub(crate) fn detail(&mut self, detail: &KindHistograms) -> Result<(), HistogramOverflow> {
         for ((kind, _), histogram) in &detail.failed {
             if let Some(sums) = self.kinds.get_mut(usize::from(*kind)) {
                 sums.failed_ns = sums.failed_ns.saturating_add(histogram.sum());

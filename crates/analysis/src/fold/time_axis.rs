@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use model::{Flow, IntervalRecord, Phase, Phases, Plan};
 use units::Nanos;
 
-use crate::finding::{FaultCounter, InInterval, IntervalFault, MissingLoad};
+use crate::finding::{FaultCounter, IntervalFault, LocatedFault, MissingLoad};
 
 /// The longest that one interval may be.
 const INTERVAL_MAX: Nanos = Nanos::from_secs(1);
@@ -29,7 +29,7 @@ pub(crate) struct TimeAxis {
     current: Option<(u32, BTreeSet<u32>, u32)>,
     agents: Option<BTreeSet<u32>>,
     /// Intervals that do not follow the one before them, or are not in the phase of the plan.
-    pub(crate) order: FaultCounter<InInterval<IntervalFault>>,
+    pub(crate) order: FaultCounter<LocatedFault<IntervalFault>>,
     /// Steady seconds in which an agent or a load thread is missing.
     pub(crate) missing: FaultCounter<MissingLoad>,
 }
@@ -54,7 +54,7 @@ impl TimeAxis {
 
     pub(crate) fn interval(&mut self, record: &IntervalRecord) {
         if let Some(fault) = self.fault(record) {
-            self.order.note(InInterval { interval: record.index, agent: record.agent, fault });
+            self.order.note(LocatedFault { interval: record.index, agent: record.agent, fault });
         }
         self.last
             .insert(record.agent, LastInterval { index: record.index, end: record.end, flow: record.flow });

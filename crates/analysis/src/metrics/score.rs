@@ -4,7 +4,7 @@ use model::{Load, Score};
 use stats::weighted_harmonic_mean;
 
 use super::times::interval_of;
-use crate::fold::{KindSums, PointFold, ScoreSecond, Second, SteadyTotals, counts};
+use crate::fold::{KindSums, PointFold, ScoreSecond, SecondTotals, SteadyTotals, counts};
 
 /// Bits of a byte ÷ bits of a megabit.
 const MEGABITS: f64 = 8.0 / 1e6;
@@ -43,7 +43,7 @@ pub(super) fn rate_of_clients(score: &Score, load: Load, totals: &SteadyTotals) 
 pub(super) fn seconds(score: &Score, fold: &PointFold) -> Vec<(f64, f64)> {
     let factor = match score {
         score if score.is_operation_rate() => {
-            return fold.seconds.steady().map(Second::rate).map(|rate| (rate, 1.0)).collect();
+            return fold.seconds.steady().map(SecondTotals::rate).map(|rate| (rate, 1.0)).collect();
         }
         Score::Harmonic { weights } => {
             return harmonic_seconds(weights, fold).unwrap_or_default();

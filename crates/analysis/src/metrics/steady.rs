@@ -4,11 +4,11 @@ use stats::{SteadyLimit, steadiness, warm_up_cut};
 use units::Nanos;
 
 use crate::SteadyState;
-use crate::fold::{Second, Seconds};
+use crate::fold::{SecondTotals, Seconds};
 
 /// Returns whether rate and mean response time are steady over the steady phase.
 pub(super) fn steady_state(seconds: &Seconds) -> SteadyState {
-    let rates: Vec<f64> = seconds.steady().map(Second::rate).collect();
+    let rates: Vec<f64> = seconds.steady().map(SecondTotals::rate).collect();
     let responding = seconds.steady().filter(|second| 0 < second.ok);
     let responses: Vec<f64> = responding.map(|second| second.response_ns as f64 / second.ok as f64).collect();
     let limit = SteadyLimit::DEFAULT;

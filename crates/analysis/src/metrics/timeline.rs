@@ -2,7 +2,7 @@
 
 use super::times::interval_of;
 use crate::TimelinePoint;
-use crate::fold::{Second, Seconds};
+use crate::fold::{SecondTotals, Seconds};
 
 /// Makes the points of the timeline, all phases.
 pub(super) fn timeline(seconds: &Seconds) -> Vec<TimelinePoint> {
@@ -11,7 +11,7 @@ pub(super) fn timeline(seconds: &Seconds) -> Vec<TimelinePoint> {
 
 /// Returns the interval for the rate, from the rate of each steady second.
 pub(super) fn rate_interval(seconds: &Seconds) -> Option<(f64, f64)> {
-    let rates: Vec<f64> = seconds.steady().map(Second::rate).collect();
+    let rates: Vec<f64> = seconds.steady().map(SecondTotals::rate).collect();
     interval_of(&rates)
 }
 
@@ -22,7 +22,7 @@ pub(super) fn rate_interval(seconds: &Seconds) -> Option<(f64, f64)> {
 ///
 /// Source: the linearized ratio estimator (Law, Simulation Modeling and Analysis, 5th edition, section 9.3).
 pub(super) fn response_interval(seconds: &Seconds, mean: f64) -> Option<(f64, f64)> {
-    let steady: Vec<&Second> = seconds.steady().collect();
+    let steady: Vec<&SecondTotals> = seconds.steady().collect();
     let n_mean = steady.iter().map(|second| second.ok as f64).sum::<f64>() / steady.len() as f64;
     let contributions: Vec<f64> = steady
         .iter()
@@ -33,7 +33,7 @@ pub(super) fn response_interval(seconds: &Seconds, mean: f64) -> Option<(f64, f6
     (low <= 0.0 && 0.0 <= high).then_some((mean + low, mean + high))
 }
 
-fn point(second: &Second) -> TimelinePoint {
+fn point(second: &SecondTotals) -> TimelinePoint {
     let length = second.length();
     let threads = f64::from(second.threads.max(1));
     TimelinePoint {

@@ -1,6 +1,6 @@
 //! The web family's own figures, which the catalog alone does not give.
 
-use model::{CONNECTIONS_LOST, Connection, NamedCount, Plan, web_measure};
+use model::{CONNECTIONS_LOST, ConnectionLifetime, NamedCount, Plan, web_measure};
 use units::saturating_u64;
 
 use super::table::{Metric, MetricValue, row_of_web};
@@ -109,7 +109,7 @@ fn receive_mean(totals: &SteadyTotals) -> Option<f64> {
 /// Returns whether the operations of a run have a measure: the time to connect only where each connects.
 pub(super) fn is_of_operations(plan: &Plan, measure: usize) -> bool {
     let connection = plan.workload.web().map(|web| web.protocol.connection);
-    measure != web_measure::CONNECT || connection.is_none_or(|one| one == Connection::PerRequest)
+    measure != web_measure::CONNECT || connection.is_none_or(|one| one == ConnectionLifetime::PerRequest)
 }
 
 /// Returns the body bytes of the replies to the operations in flight at the end of the phase, by the defined mean

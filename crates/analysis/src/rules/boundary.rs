@@ -4,7 +4,7 @@ use units::saturating_u64;
 
 use super::{Evidence, RuleFinding};
 use crate::finding::{BoundarySecond, Finding};
-use crate::fold::Second;
+use crate::fold::SecondTotals;
 
 /// Multiple of the median second's rate from which the first or last second is a burst.
 const STORM: f64 = 2.0;
@@ -17,7 +17,7 @@ const SECONDS_MIN: usize = 3;
 
 /// Reports a first or last steady second with far more operations than the median one.
 pub(super) fn check(evidence: &Evidence) -> Vec<RuleFinding> {
-    let seconds: Vec<&Second> = evidence.fold.seconds.steady().collect();
+    let seconds: Vec<&SecondTotals> = evidence.fold.seconds.steady().collect();
     if seconds.len() < SECONDS_MIN {
         return Vec::new();
     }
@@ -28,7 +28,7 @@ pub(super) fn check(evidence: &Evidence) -> Vec<RuleFinding> {
     ends.into_iter().filter_map(|(boundary, second)| storm(boundary, second, median)).collect()
 }
 
-fn storm(boundary: BoundarySecond, second: &Second, median: f64) -> Option<RuleFinding> {
+fn storm(boundary: BoundarySecond, second: &SecondTotals, median: f64) -> Option<RuleFinding> {
     let expected = median * second.length();
     let completed = second.completed();
     let excessive =
@@ -39,6 +39,6 @@ fn storm(boundary: BoundarySecond, second: &Second, median: f64) -> Option<RuleF
     })
 }
 
-fn rate(second: &Second) -> f64 {
+fn rate(second: &SecondTotals) -> f64 {
     second.completed() / second.length()
 }

@@ -1,6 +1,6 @@
 //! Pauses: as long as the catalog says, so that users offer the intended load.
 
-use model::{Load, PauseKind, PauseStart, Phase, Think};
+use model::{Load, PauseKind, PauseStart, Phase, ThinkTime};
 use units::Nanos;
 
 use super::{Evidence, RuleFinding};
@@ -38,8 +38,8 @@ pub(super) fn check(evidence: &Evidence) -> Vec<RuleFinding> {
 fn drawn(kinds: &[PauseKind], kind: &PauseKind, sums: &PauseSums) -> Option<RuleFinding> {
     let n = sums.drawn.n as f64;
     let tolerance = match kind.time {
-        Think::Exponential(_) => ERRORS / n.sqrt(),
-        Think::Fixed(_) | Think::None => 1e-9,
+        ThinkTime::Exponential(_) => ERRORS / n.sqrt(),
+        ThinkTime::Fixed(_) | ThinkTime::None => 1e-9,
     };
     let name = (1 < kinds.len()).then(|| kind.name.clone());
     differing(name, sums.drawn.sum as f64 / n, kind.time.mean().0 as f64, tolerance)
@@ -81,7 +81,7 @@ fn differing(pause: Option<String>, found: f64, expected: f64, tolerance: f64) -
 }
 
 /// Checks that N users do not complete more than N ÷ Z cycles per second (interactive law, R = 0).
-fn bound(evidence: &Evidence, think: Think, users: u32) -> Option<RuleFinding> {
+fn bound(evidence: &Evidence, think: ThinkTime, users: u32) -> Option<RuleFinding> {
     let (n, length) = (f64::from(users), evidence.figures.length.as_secs_f64());
     let rate = evidence.fold.steady.units() as f64 / length;
     let bound = stats::interactive_bound(n, 0.0, think.mean().as_secs_f64())?;
@@ -97,11 +97,11 @@ fn bound(evidence: &Evidence, think: Think, users: u32) -> Option<RuleFinding> {
 /// n exponential think times have a standard error of Z ÷ √n, also if the ends of the phase cut some of
 /// them: ∫ ÷ n is then the estimate for censored times. Fixed ones have none, but each of N users may
 /// be cut at either end, which moves the sum by up to N·Z.
-fn tolerance(evidence: &Evidence, think: Think) -> f64 {
+fn tolerance(evidence: &Evidence, think: ThinkTime) -> f64 {
     let n = evidence.fold.steady.units().max(1) as f64;
     GAP_MAX
         + match think {
-            Think::Exponential(_) => ERRORS / n.sqrt(),
-            Think::Fixed(_) | Think::None => evidence.load().level() / n,
+            ThinkTime::Exponential(_) => ERRORS / n.sqrt(),
+            ThinkTime::Fixed(_) | ThinkTime::None => evidence.load().level() / n,
         }
 }

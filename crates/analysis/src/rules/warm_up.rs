@@ -5,7 +5,7 @@ use stats::warm_up_errors;
 
 use super::{Evidence, RuleFinding};
 use crate::finding::Finding;
-use crate::fold::Second;
+use crate::fold::SecondTotals;
 
 /// Part of the steady phase into which the warm-up may reach: the rest outweighs it ninefold.
 const REACH_MAX: f64 = 0.1;
@@ -23,7 +23,7 @@ pub(super) fn check(evidence: &Evidence) -> Vec<RuleFinding> {
     let begin = evidence.plan.phases.start_of(Phase::Steady);
     let reach = end.saturating_sub(begin);
     let is_tolerated = reach.as_secs_f64() <= REACH_MAX * length.as_secs_f64();
-    let rates: Vec<f64> = evidence.fold.seconds.full_load().map(Second::rate).collect();
+    let rates: Vec<f64> = evidence.fold.seconds.full_load().map(SecondTotals::rate).collect();
     let n_before = evidence.fold.seconds.full_load().filter(|second| second.start < end).count();
     if is_tolerated || !is_shown(&rates, n_before) {
         return Vec::new();
@@ -39,13 +39,13 @@ fn is_shown(rates: &[f64], n_before: usize) -> bool {
 #[cfg(test)]
 mod tests {
     use stats::warm_up_cut;
-    use units::{Purpose, Rng};
+    use units::{Rng, StreamPurpose};
 
     use super::*;
 
     /// Seconds with noise of 10 % and this correlation of neighbors, the first `n_slow` of them slower by `missing`.
     fn rates(seed: u64, n: usize, memory: f64, (n_slow, missing): (usize, f64)) -> Vec<f64> {
-        let mut rng = Rng::new(seed, Purpose::Simulation, 1);
+        let mut rng = Rng::new(seed, StreamPurpose::Simulation, 1);
         // The sum of twelve uniform numbers has variance 1.
         let mut normal = || 0.1 * ((0..12).map(|_| rng.uniform()).sum::<f64>() - 6.0);
         let mut noise = normal();

@@ -6,8 +6,8 @@ use analysis::attribute::{
 };
 use analysis::{Analysis, Analyzer};
 use model::{
-    AgentPlan, Counter, CounterKind, Ending, Load, LoadPoint, Machine, MachineRole, Plan, ResourceRecord,
-    Series, SutPlan,
+    AgentPlan, Counter, CounterKind, Load, LoadPoint, MachineRole, MonitoredSource, Plan, ResourceRecord,
+    RunEnding, Series, SutPlan,
 };
 use units::Nanos;
 
@@ -39,7 +39,7 @@ fn run(points: &[(u32, u64, Shown)]) -> Analysis {
     plan.load_points =
         (0..).zip(points).map(|(index, (n, ..))| LoadPoint { index, load: Load::Users(*n) }).collect();
     let mut analyzer = Analyzer::new(&plan);
-    analyzer.machine(Machine { name: "sut".to_owned(), role: MachineRole::Sut });
+    analyzer.machine(MonitoredSource { name: "sut".to_owned(), role: MachineRole::Sut });
     for (counter, instance) in SERIES {
         analyzer.series(Series { machine: 0, counter, instance: instance.to_owned() });
     }
@@ -51,7 +51,7 @@ fn run(points: &[(u32, u64, Shown)]) -> Analysis {
         }
         (0..=14).for_each(|second| analyzer.resource(&reading(index as u32, second, *shown)));
     }
-    analyzer.finish(Ending::Complete)
+    analyzer.finish(RunEnding::Complete)
 }
 
 /// Both CPUs are busy alike; the disk takes 100 reads a second.
@@ -114,7 +114,7 @@ fn bounded(cpu: u64, [own, all]: [u64; 2], change: impl Fn(&mut Plan)) -> (f64, 
     plan.sut = SutPlan::of("external");
     change(&mut plan);
     let mut analyzer = Analyzer::new(&plan);
-    analyzer.machine(Machine { name: "this machine".to_owned(), role: MachineRole::Both });
+    analyzer.machine(MonitoredSource { name: "this machine".to_owned(), role: MachineRole::Both });
     let shown = [
         (Counter::CpuUser, "0", 600_000),
         (Counter::CpuIdle, "0", 400_000),
@@ -139,7 +139,7 @@ fn bounded(cpu: u64, [own, all]: [u64; 2], change: impl Fn(&mut Plan)) -> (f64, 
         let values = (0..).zip(shown.map(|(_, _, each)| each * second)).collect();
         analyzer.resource(&ResourceRecord { load_point: 0, machine: 0, at: s(second), values });
     }
-    let analysis = analyzer.finish(Ending::Complete);
+    let analysis = analyzer.finish(RunEnding::Complete);
     let point = &analysis.load_points[0];
     (point.rate, point.attribution.as_ref().unwrap().bounds.rate_max)
 }
@@ -179,7 +179,7 @@ fn with_interfaces(length: u64, interfaces: &[(&str, u64, u64, Option<bool>)]) -
     let mut plan = plan(Load::Users(4), 1, length);
     plan.sut.quota = None;
     let mut analyzer = Analyzer::new(&plan);
-    analyzer.machine(Machine { name: "this machine".to_owned(), role: MachineRole::Both });
+    analyzer.machine(MonitoredSource { name: "this machine".to_owned(), role: MachineRole::Both });
     let series = |counter, instance: &str| Series { machine: 0, counter, instance: instance.to_owned() };
     for (counter, instance) in [(Counter::CpuUser, "0"), (Counter::CpuIdle, "0")] {
         analyzer.series(series(counter, instance));
@@ -204,7 +204,7 @@ fn with_interfaces(length: u64, interfaces: &[(&str, u64, u64, Option<bool>)]) -
         let values = (0..).zip(values).collect();
         analyzer.resource(&ResourceRecord { load_point: 0, machine: 0, at: s(second), values });
     }
-    analyzer.finish(Ending::Complete)
+    analyzer.finish(RunEnding::Complete)
 }
 
 /// The reported case: load over loopback, and another process's interface with a queue.
@@ -232,7 +232,7 @@ fn with_two_ends(queued: u64, again: [u64; 2]) -> Bottleneck {
     plan.sut.quota = None;
     let mut analyzer = Analyzer::new(&plan);
     for (name, role) in [("this machine", MachineRole::Both), ("network of port=8080", MachineRole::Sut)] {
-        analyzer.machine(Machine { name: name.to_owned(), role });
+        analyzer.machine(MonitoredSource { name: name.to_owned(), role });
     }
     let counters = [
         (Counter::NetRoute, ""),
@@ -257,7 +257,7 @@ fn with_two_ends(queued: u64, again: [u64; 2]) -> Bottleneck {
             analyzer.resource(&ResourceRecord { load_point: 0, machine, at: s(second), values });
         }
     }
-    analyzer.finish(Ending::Complete).load_points[0].attribution.as_ref().unwrap().bottleneck
+    analyzer.finish(RunEnding::Complete).load_points[0].attribution.as_ref().unwrap().bottleneck
 }
 
 /// The reported cases: requests that queue before the generator's own link, and requests that are lost on their way.
@@ -279,7 +279,7 @@ fn with_service_apart(here: &[CounterValue], apart: &[CounterValue]) -> Bottlene
     plan.sut.quota = None;
     let mut analyzer = Analyzer::new(&plan);
     for (name, role) in [("this machine", MachineRole::Both), ("network of port=5432", MachineRole::Sut)] {
-        analyzer.machine(Machine { name: name.to_owned(), role });
+        analyzer.machine(MonitoredSource { name: name.to_owned(), role });
     }
     let here = [(Counter::NetRoute, "lo", 1), (Counter::SutProcesses, "port=8080", 1)].iter().chain(here);
     let all: Vec<(u32, &CounterValue)> =
@@ -302,7 +302,7 @@ fn with_service_apart(here: &[CounterValue], apart: &[CounterValue]) -> Bottlene
             analyzer.resource(&ResourceRecord { load_point: 0, machine, at: s(second), values });
         }
     }
-    analyzer.finish(Ending::Complete).load_points[0].attribution.as_ref().unwrap().bottleneck
+    analyzer.finish(RunEnding::Complete).load_points[0].attribution.as_ref().unwrap().bottleneck
 }
 
 /// Servers in several network namespaces: accept queues count wherever they are, segments only on the load's way.
@@ -631,7 +631,7 @@ fn with_services(
     plan.load_points =
         (0..).zip([1, 8]).map(|(index, n)| LoadPoint { index, load: Load::Users(n) }).collect();
     let mut analyzer = Analyzer::new(&plan);
-    analyzer.machine(Machine { name: "this machine".to_owned(), role: MachineRole::Both });
+    analyzer.machine(MonitoredSource { name: "this machine".to_owned(), role: MachineRole::Both });
     let idle = [
         (Counter::CpuUser, "0", [100_000; 2]),
         (Counter::CpuIdle, "0", [900_000; 2]),
@@ -671,7 +671,7 @@ fn with_services(
             });
         }
     }
-    analyzer.finish(Ending::Complete).load_points.remove(1).attribution.unwrap()
+    analyzer.finish(RunEnding::Complete).load_points.remove(1).attribution.unwrap()
 }
 
 /// By hand: 8 operations in progress hold 8 connections, which were 1 at 1 user; then workers that keep 8 each, of which 6 wait
@@ -864,7 +864,7 @@ fn watched_on(role: MachineRole, used: Option<model::SutUse>, shown: &[Shows]) -
     let mut plan = plan(Load::Users(4), 1, 12);
     (plan.sut.quota, plan.agents[0].cpus) = (None, vec![0]);
     let mut analyzer = Analyzer::new(&plan);
-    analyzer.machine(Machine { name: "the server's".to_owned(), role });
+    analyzer.machine(MonitoredSource { name: "the server's".to_owned(), role });
     for (counter, instance, _) in shown {
         analyzer.series(Series { machine: 0, counter: *counter, instance: (*instance).to_owned() });
     }
@@ -876,7 +876,7 @@ fn watched_on(role: MachineRole, used: Option<model::SutUse>, shown: &[Shows]) -
         let values = (0..).zip(shown.iter().map(|(_, _, value)| value(second))).collect();
         analyzer.resource(&ResourceRecord { load_point: 0, machine: 0, at: s(second), values });
     }
-    analyzer.finish(Ending::Complete).load_points.remove(0).attribution.unwrap()
+    analyzer.finish(RunEnding::Complete).load_points.remove(0).attribution.unwrap()
 }
 
 #[track_caller]

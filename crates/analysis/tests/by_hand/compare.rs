@@ -1,11 +1,11 @@
 //! Comparisons of runs whose numbers are known.
 
 use analysis::compare::{
-    Basis, BoundDirection, BoundOutcome, ChangeBound, CompareError, ComparedMetric, Comparison,
+    BoundDirection, BoundOutcome, ChangeBound, CompareError, ComparedMetric, Comparison, IntervalBasis,
     MismatchPolicy, PlanDifference, RunInput, compare, compare_with_baseline, judge_bounds,
 };
 use analysis::{Analysis, VerdictState};
-use model::{Ending, FactSection, Load, LoadPoint, Modification, Plan, Testbed};
+use model::{FactSection, Load, LoadPoint, Modification, Plan, RunEnding, Testbed};
 use stats::ComparisonFinding;
 use units::{Nanos, WallTime};
 
@@ -30,7 +30,7 @@ fn run_of(steady: u64, n_levels: u32, response: impl Fn(usize) -> Nanos) -> Run 
         records(&plan, index as usize, 0, &operations)
     };
     let records = (0..n_levels).flat_map(of_point).collect();
-    let recorded = RecordedRun { plan, records, ending: Ending::Complete };
+    let recorded = RecordedRun { plan, records, ending: RunEnding::Complete };
     let analysis = recorded.analyze();
     (recorded.plan, analysis)
 }
@@ -74,7 +74,7 @@ fn the_faster_server_has_the_higher_ratio() {
         assert!((rate.ratio - 2.0).abs() < 0.02, "{rate:?}");
         let (low, high) = rate.interval.unwrap();
         assert!(1.6 < low && low < rate.ratio && rate.ratio < high && high < 2.5, "{rate:?}");
-        assert_eq!((rate.finding, rate.basis), (ComparisonFinding::Higher, Basis::Phases));
+        assert_eq!((rate.finding, rate.basis), (ComparisonFinding::Higher, IntervalBasis::Phases));
         let response = level.figures[1].change(ComparedMetric::ResponseMean).unwrap();
         assert!(
             (response.ratio - 0.5).abs() < 0.01 && response.finding == ComparisonFinding::Lower,
@@ -154,14 +154,17 @@ fn interleaved_repetitions_are_pairs() {
     assert_eq!(found.runs.iter().map(|run| run.side).collect::<Vec<_>>(), [0, 1, 0, 1, 0, 1]);
     let b = &found.levels[0].figures[1];
     let rate = b.change(ComparedMetric::Score).unwrap();
-    assert_eq!((rate.basis, rate.finding, b.n_valid), (Basis::Interleaved(3), ComparisonFinding::Higher, 3));
+    assert_eq!(
+        (rate.basis, rate.finding, b.n_valid),
+        (IntervalBasis::Interleaved(3), ComparisonFinding::Higher, 3)
+    );
     assert!((rate.ratio - 1.0 / 0.9).abs() < 0.02, "{rate:?}");
     // Figures are geometric means, so that their ratio is the ratio.
     assert!((b.rate / found.levels[0].figures[0].rate / rate.ratio - 1.0).abs() < 1e-9);
     // One after the other they are no pairs.
     let runs: Vec<RunInput> = runs.iter().map(|run| RunInput { began: &[], ..*run }).collect();
     let rate = *like(&runs).levels[0].figures[1].change(ComparedMetric::Score).unwrap();
-    assert_eq!(rate.basis, Basis::Repetitions(3, 3));
+    assert_eq!(rate.basis, IntervalBasis::Repetitions(3, 3));
 }
 
 /// A phase of nine seconds is too short to show its own noise.

@@ -1,7 +1,7 @@
 //! The numbers of a load point that is small enough to be worked out on paper.
 
 use analysis::{Analysis, LoadPointResult, SummaryStatistics};
-use model::{Connection, Load, Outcome, web_measure};
+use model::{ConnectionLifetime, Load, Outcome, web_measure};
 use stats::MBIT;
 use units::{Nanos, Ratio};
 
@@ -196,7 +196,7 @@ fn the_machines_use() {
 fn unknown_values_are_none() {
     let mut recorded = recorded(&operations());
     recorded.plan.workload.web_mut().unwrap().protocol.connection =
-        Connection::KeepAlive { requests_max: None };
+        ConnectionLifetime::KeepAlive { requests_max: None };
     recorded.plan.catalog.units.clear();
     recorded.plan.sut.quota = None;
     recorded.records[2].sut = None;

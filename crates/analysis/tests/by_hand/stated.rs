@@ -2,7 +2,7 @@
 
 use analysis::Analysis;
 use analysis::audit::{DifferenceKind, StatedRow, TableDifference, audit_results};
-use model::{Ending, Load, LoadPoint};
+use model::{Load, LoadPoint, RunEnding};
 use units::Ratio;
 
 use crate::record::{RecordedRun, ms, plan, records, users};
@@ -13,7 +13,7 @@ fn analysis() -> Analysis {
     plan.load_points.push(LoadPoint { index: 1, load: Load::Users(8) });
     let mut all = records(&plan, 0, 0, &users(&plan, 4, |_, _| ms(70), ms(0)));
     all.extend(records(&plan, 1, 0, &users(&plan, 8, |_, _| ms(110), ms(0))));
-    RecordedRun { plan, records: all, ending: Ending::Complete }.analyze()
+    RecordedRun { plan, records: all, ending: RunEnding::Complete }.analyze()
 }
 
 fn stated(analysis: &Analysis) -> Vec<StatedRow> {

@@ -1,7 +1,7 @@
 //! The status of a load point while its records come in, and when it is over.
 
 use analysis::finding::ServerUse;
-use analysis::{Analyzer, Finding, LoadPointStatus, RuleGroup, Standing, StandingState};
+use analysis::{Analyzer, Finding, GroupStanding, LoadPointStatus, RuleGroup, StandingState};
 use model::{Load, Outcome};
 use units::Ratio;
 
@@ -27,7 +27,7 @@ fn states(status: &LoadPointStatus) -> Vec<(RuleGroup, StandingState)> {
 }
 
 #[track_caller]
-fn standing(status: &LoadPointStatus, group: RuleGroup) -> &Standing {
+fn standing(status: &LoadPointStatus, group: RuleGroup) -> &GroupStanding {
     status.standings.iter().find(|standing| standing.group == group).expect("it applies")
 }
 

@@ -1,9 +1,9 @@
 //! Endings of runs, and their verdicts.
 
-use analysis::finding::{InInterval, MeasureFault, SteadyFigure};
+use analysis::finding::{LocatedFault, MeasureMismatch, SteadyFigure};
 use analysis::{Analysis, Analyzer, Finding, VerdictState};
 use model::{
-    CONNECTIONS_LOST, CheckMoment, ConsistencyCheck, Ending, Load, LoadPoint, Modification, NamedCount,
+    CONNECTIONS_LOST, CheckMoment, ConsistencyCheck, Load, LoadPoint, Modification, NamedCount, RunEnding,
     web_measure,
 };
 use stats::Steadiness;
@@ -20,7 +20,7 @@ fn two_load_points() -> RecordedRun {
     plan.load_points.push(LoadPoint { index: 1, load: Load::Users(8) });
     let mut all = records(&plan, 0, 0, &users(&plan, 4, |_, _| ms(70), ms(0)));
     all.extend(records(&plan, 1, 0, &users(&plan, 8, |_, _| ms(70), ms(0))));
-    RecordedRun { plan, records: all, ending: Ending::Complete }
+    RecordedRun { plan, records: all, ending: RunEnding::Complete }
 }
 
 /// Analyzes them with what `add` adds beside the records.
@@ -38,7 +38,7 @@ fn a_run_that_died_is_incomplete_and_keeps_its_finished_load_points() {
     let mut recorded = two_load_points();
     assert_valid(&recorded.analyze());
     recorded.records.retain(|record| record.load_point == 0 || record.index < 4);
-    recorded.ending = Ending::Missing;
+    recorded.ending = RunEnding::Missing;
     let analysis = recorded.analyze();
     assert_eq!(analysis.verdict.state, VerdictState::Incomplete);
     let states: Vec<VerdictState> = analysis.load_points.iter().map(|point| point.verdict.state).collect();
@@ -55,12 +55,12 @@ fn a_run_that_died_is_incomplete_and_keeps_its_finished_load_points() {
 fn a_run_stopped_between_load_points_is_incomplete() {
     let mut recorded = two_load_points();
     recorded.records.retain(|record| record.load_point == 0);
-    recorded.ending = Ending::Stopped("interrupted".to_owned());
+    recorded.ending = RunEnding::Stopped("interrupted".to_owned());
     let analysis = recorded.analyze();
     assert_eq!(analysis.verdict.state, VerdictState::Incomplete);
     assert_eq!(analysis.verdict.reasons[0].finding, Finding::Stopped { reason: "interrupted".to_owned() });
     assert_eq!(rules_broken(&analysis), ["ending"]);
-    recorded.ending = Ending::Complete;
+    recorded.ending = RunEnding::Complete;
     assert_caught(&recorded.analyze(), "load-points");
 }
 
@@ -68,7 +68,7 @@ fn a_run_stopped_between_load_points_is_incomplete() {
 fn a_run_whose_end_lacks_only_the_ramp_down_keeps_its_last_load_point() {
     let mut recorded = two_load_points();
     recorded.records.retain(|record| record.load_point == 0 || record.index < 7);
-    recorded.ending = Ending::Missing;
+    recorded.ending = RunEnding::Missing;
     assert_eq!(recorded.analyze().load_points[1].verdict.state, VerdictState::Valid);
 }
 
@@ -184,7 +184,7 @@ fn sweep(rates: &[f64]) -> RecordedRun {
         records(&plan, index, 0, &operations)
     };
     let records = (0..rates.len()).flat_map(of_point).collect();
-    RecordedRun { plan, records, ending: Ending::Complete }
+    RecordedRun { plan, records, ending: RunEnding::Complete }
 }
 
 fn states(analysis: &analysis::Analysis) -> Vec<VerdictState> {
@@ -346,9 +346,9 @@ fn bytes_that_are_not_those_of_the_objects_are_caught() {
     recorded.records[3].kinds[1].measures[web_measure::BODY_BYTES].sum -= 1;
     let found = assert_caught(&recorded.analyze(), "conservation");
     let Finding::Measure(found) = found else { panic!("{found:?}") };
-    let InInterval { interval, agent, fault } = found.first;
+    let LocatedFault { interval, agent, fault } = found.first;
     assert_eq!((interval, agent, fault.kind, fault.measure.as_str()), (3, 0, 1, "body bytes"));
-    let MeasureFault::Expected { sum, least, most, .. } = fault.fault else { panic!("{fault:?}") };
+    let MeasureMismatch::Expected { sum, least, most, .. } = fault.fault else { panic!("{fault:?}") };
     assert_eq!((sum, most), (least - 1, least));
 }
 
@@ -363,9 +363,9 @@ fn parts_that_are_longer_than_the_response_time_are_caught() {
     totals.measures[web_measure::FIRST_BYTE].sum = response;
     let found = assert_caught(&recorded.analyze(), "conservation");
     let Finding::Measure(found) = found else { panic!("{found:?}") };
-    let InInterval { interval, fault, .. } = found.first;
+    let LocatedFault { interval, fault, .. } = found.first;
     let expected =
-        MeasureFault::Part { sum: response + 1, whole: "response time".to_owned(), whole_sum: response };
+        MeasureMismatch::Part { sum: response + 1, whole: "response time".to_owned(), whole_sum: response };
     assert_eq!((interval, fault.kind, fault.measure.as_str()), (3, 1, "connect + first byte"));
     assert_eq!(fault.fault, expected);
 }

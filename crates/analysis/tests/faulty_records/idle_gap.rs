@@ -1,7 +1,7 @@
 //! Merging runs with the idle gap counted: two periods of load with a pause between them as one.
 
 use analysis::Finding;
-use analysis::finding::{InInterval, IntervalFault};
+use analysis::finding::{IntervalFault, LocatedFault};
 
 use crate::record::{RecordedRun, assert_caught, assert_valid, s};
 
@@ -16,7 +16,7 @@ fn a_pause_between_two_seconds_is_a_gap() {
     let found = assert_caught(&recorded.analyze(), "time-axis");
     let Finding::TimeAxis(found) = found else { panic!("{found:?}") };
     let fault = IntervalFault::Start { start: s(72), end_before: s(12) };
-    assert_eq!(found.first, InInterval { interval: 12, agent: 0, fault });
+    assert_eq!(found.first, LocatedFault { interval: 12, agent: 0, fault });
 }
 
 #[test]
@@ -31,5 +31,5 @@ fn a_second_that_spans_the_pause_is_too_long() {
     let found = assert_caught(&recorded.analyze(), "time-axis");
     let Finding::TimeAxis(found) = found else { panic!("{found:?}") };
     let fault = IntervalFault::Length { length: s(61), limit: s(1) };
-    assert_eq!(found.first, InInterval { interval: 12, agent: 0, fault });
+    assert_eq!(found.first, LocatedFault { interval: 12, agent: 0, fault });
 }

@@ -1,7 +1,7 @@
 //! A merge of parts that were themselves invalid: the sum looks healthy.
 
 use analysis::{Finding, VerdictState};
-use model::{Ending, IntervalRecord, Load, LoadPoint};
+use model::{IntervalRecord, Load, LoadPoint, RunEnding};
 use units::Nanos;
 
 use crate::record::{RecordedRun, assert_caught, assert_valid, ms, plan, records, users};
@@ -20,7 +20,7 @@ fn two_agents(cpu: [u64; 2]) -> RecordedRun {
         record.sut = record.sut.filter(|_| record.agent == 0);
         record.health.cpu = Nanos::from_millis(cpu[record.agent as usize]);
     }
-    RecordedRun { plan, records: all, ending: Ending::Complete }
+    RecordedRun { plan, records: all, ending: RunEnding::Complete }
 }
 
 /// One machine at 99 %, the other at 11 %: 55 % on average, and half of the load came from a saturated generator.
@@ -42,7 +42,7 @@ fn a_run_with_an_invalid_load_point_is_invalid() {
     let mut all = records(&plan, 0, 0, &users(&plan, 10, |_, _| ms(70), ms(0)));
     let mut second = records(&plan, 1, 0, &users(&plan, 20, |_, _| ms(70), ms(0)));
     all.extend(second.clone());
-    let good = RecordedRun { plan, records: all.clone(), ending: Ending::Complete };
+    let good = RecordedRun { plan, records: all.clone(), ending: RunEnding::Complete };
     let analysis = good.analyze();
     assert_valid(&analysis);
     assert_eq!((analysis.headline.unwrap().load_point, analysis.curve.peak), (1, Some(1)));

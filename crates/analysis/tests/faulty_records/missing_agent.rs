@@ -28,7 +28,7 @@ fn closed() -> RecordedRun {
     let operations = users(&plan, 10, |_, _| ms(70), ms(0));
     let (one, other) = operations.split_at(operations.len() / 2);
     let records = two_agents(&plan, [one, other]);
-    RecordedRun { plan, records, ending: model::Ending::Complete }
+    RecordedRun { plan, records, ending: model::RunEnding::Complete }
 }
 
 fn open() -> RecordedRun {
@@ -37,7 +37,7 @@ fn open() -> RecordedRun {
     let operations = scheduled(&plan, 0, ms(5), ms(0));
     let part = |agent| operations.iter().skip(agent).step_by(2).copied().collect::<Vec<_>>();
     let records = two_agents(&plan, [&part(0), &part(1)]);
-    RecordedRun { plan, records, ending: model::Ending::Complete }
+    RecordedRun { plan, records, ending: model::RunEnding::Complete }
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use analysis::finding::EqualTotals;
 use analysis::{Finding, VerdictState};
-use model::Ending;
+use model::RunEnding;
 use stats::Histogram;
 
 use crate::record::{RecordedRun, assert_caught, assert_valid, plan};
@@ -21,7 +21,7 @@ fn a_run_without_records_is_invalid() {
     let recorded = RecordedRun { records: Vec::new(), ..RecordedRun::closed() };
     let found = assert_caught(&recorded.analyze(), "load-points");
     assert_eq!(found, Finding::LoadPointsMissing { missing: vec![0], n_planned: 1 });
-    let crashed = RecordedRun { ending: Ending::Missing, ..recorded }.analyze();
+    let crashed = RecordedRun { ending: RunEnding::Missing, ..recorded }.analyze();
     assert_eq!((crashed.verdict.state, crashed.headline), (VerdictState::Incomplete, None));
 }
 

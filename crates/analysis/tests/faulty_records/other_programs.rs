@@ -3,7 +3,9 @@
 
 use analysis::finding::UnseenPart;
 use analysis::{Analysis, Analyzer, Finding};
-use model::{AgentPlan, Counter, Ending, Load, Machine, MachineRole, Plan, ResourceRecord, Series, SutPlan};
+use model::{
+    AgentPlan, Counter, Load, MachineRole, MonitoredSource, Plan, ResourceRecord, RunEnding, Series, SutPlan,
+};
 use units::Nanos;
 
 use crate::record::{assert_caught, assert_valid, ms, plan, records, remarks, s, users};
@@ -29,7 +31,7 @@ fn analyze(plan: &Plan, busy: &[u64], shown: &[Shown]) -> Analysis {
     });
     let all: Vec<(Counter, &str, u64)> = cpus.chain(shown.iter().copied()).collect();
     let mut analyzer = Analyzer::new(plan);
-    analyzer.machine(Machine { name: "this machine".to_owned(), role: MachineRole::Both });
+    analyzer.machine(MonitoredSource { name: "this machine".to_owned(), role: MachineRole::Both });
     for (counter, instance, _) in &all {
         analyzer.series(Series { machine: 0, counter: *counter, instance: (*instance).to_owned() });
     }
@@ -45,7 +47,7 @@ fn analyze(plan: &Plan, busy: &[u64], shown: &[Shown]) -> Analysis {
         let values = (0..).zip(all.iter().map(value)).collect();
         analyzer.resource(&ResourceRecord { load_point: 0, machine: 0, at: s(second), values });
     }
-    analyzer.finish(Ending::Complete)
+    analyzer.finish(RunEnding::Complete)
 }
 
 #[track_caller]

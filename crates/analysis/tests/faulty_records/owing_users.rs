@@ -2,7 +2,7 @@
 
 use analysis::Finding;
 use analysis::finding::LittlePopulation;
-use model::{Load, Outcome, PauseStart, Plan, Think};
+use model::{Load, Outcome, PauseStart, Plan, ThinkTime};
 use units::Nanos;
 
 use super::tamper::set_think;
@@ -12,7 +12,7 @@ use crate::record::{Operation, RecordedRun, assert_caught, assert_valid, ms, pla
 /// owed.
 fn recorded() -> RecordedRun {
     let mut plan = plan(Load::Users(10), 2, 20);
-    set_think(&mut plan, Think::Fixed(ms(100)));
+    set_think(&mut plan, ThinkTime::Fixed(ms(100)));
     plan.catalog.pauses[0].from = PauseStart::Due;
     let operations = operations(&plan);
     RecordedRun::of(plan, &operations)

@@ -3,7 +3,7 @@
 
 use analysis::Finding;
 use analysis::finding::ScoreOfPart;
-use model::{Load, Noun, SizingRule, Think};
+use model::{Load, Noun, SizingRule, ThinkTime};
 
 use super::tamper::set_think;
 use crate::record::{RecordedRun, assert_caught, assert_valid, ms, plan, remarks, rules_broken, users};
@@ -12,7 +12,7 @@ use crate::record::{RecordedRun, assert_caught, assert_valid, ms, plan, remarks,
 /// warehouse.
 fn recorded(n_parts: u32, floor: f64, ceiling: f64) -> RecordedRun {
     let mut plan = plan(Load::Users(10), 2, 20);
-    set_think(&mut plan, Think::Fixed(ms(90)));
+    set_think(&mut plan, ThinkTime::Fixed(ms(90)));
     let part = Noun::regular("warehouse");
     plan.catalog.sizing = Some(SizingRule { part, n_parts, users: 5, floor, ceiling });
     let operations = users(&plan, 10, |_, _| ms(30), ms(90));

@@ -2,8 +2,10 @@
 //! out now and then, or whose long ones are missing, and replies that are shorter than they were to be.
 
 use analysis::Finding;
-use analysis::finding::{DetailDifference, InInterval, KindMeasure, MeasureFault};
-use model::{AppFileIo, AppPayload, AppProtocol, AppSuite, AppWorkload, Load, Think, Workload, app_measure};
+use analysis::finding::{DetailDifference, KindMeasure, LocatedFault, MeasureMismatch};
+use model::{
+    AppFileIo, AppPayload, AppProtocol, AppSuite, AppWorkload, Load, ThinkTime, Workload, app_measure,
+};
 use stats::{Histogram, Moments};
 use units::Nanos;
 
@@ -23,7 +25,7 @@ fn recorded(protocol: AppProtocol) -> RecordedRun {
         io: AppFileIo::Buffered,
         is_cold: false,
         protocol,
-        think: Think::None,
+        think: ThinkTime::None,
     };
     let mut plan = plan(Load::Users(10), 2, 20);
     plan.catalog = workload.catalog();
@@ -37,7 +39,7 @@ fn recorded(protocol: AppProtocol) -> RecordedRun {
 fn fault(recorded: &RecordedRun) -> (u32, KindMeasure) {
     let found = assert_caught(&recorded.analyze(), "conservation");
     let Finding::Measure(found) = found else { panic!("{found:?}") };
-    let InInterval { interval, fault, .. } = found.first;
+    let LocatedFault { interval, fault, .. } = found.first;
     (interval, fault)
 }
 
@@ -67,7 +69,7 @@ fn times_by_a_clock_that_is_too_fast_are_caught() {
         let (interval, found) = fault(&recorded);
         assert_eq!((interval, found.kind, found.measure.as_str()), (7, 1, "queue + service"));
         let whole = "response time".to_owned();
-        assert_eq!(found.fault, MeasureFault::Part { sum, whole, whole_sum: response });
+        assert_eq!(found.fault, MeasureMismatch::Part { sum, whole, whole_sum: response });
     }
 }
 
@@ -86,7 +88,7 @@ fn a_second_without_times_is_a_fault_of_frames_alone() {
     assert_eq!(analysis.load_points[0].total.rest_mean, None);
     let (interval, found) = fault(&without(AppProtocol::Binary));
     assert_eq!((interval, found.kind, found.measure.as_str()), (7, 0, "queue"));
-    assert!(matches!(found.fault, MeasureFault::Count { values: 0, ok } if 0 < ok), "{found:?}");
+    assert!(matches!(found.fault, MeasureMismatch::Count { values: 0, ok } if 0 < ok), "{found:?}");
 }
 
 /// The percentiles of the queue would look well.
@@ -113,6 +115,6 @@ fn replies_that_are_shorter_than_their_frames_are_caught() {
     recorded.records[7].kinds[1].measures[app_measure::RECEIVED_BYTES].sum -= 1;
     let (interval, found) = fault(&recorded);
     assert_eq!((interval, found.kind, found.measure.as_str()), (7, 1, "received bytes"));
-    let MeasureFault::Expected { sum, ok, least, .. } = found.fault else { panic!("{found:?}") };
+    let MeasureMismatch::Expected { sum, ok, least, .. } = found.fault else { panic!("{found:?}") };
     assert_eq!((sum + 1, least), (least, u128::from(ok * (56 + MESSAGE_BYTES))));
 }

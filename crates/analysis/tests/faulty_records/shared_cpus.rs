@@ -3,7 +3,9 @@
 use analysis::attribute::{Bottleneck, load_threads_were_full};
 use analysis::finding::ServerUse;
 use analysis::{Analysis, Analyzer, Finding, SharedCpus};
-use model::{Counter, Ending, Load, Machine, MachineRole, ResourceRecord, Series, SutPlan, SutUse};
+use model::{
+    Counter, Load, MachineRole, MonitoredSource, ResourceRecord, RunEnding, Series, SutPlan, SutUse,
+};
 use units::Nanos;
 
 use crate::record::{assert_caught, assert_valid, ms, plan, records, remarks, s, users};
@@ -31,7 +33,7 @@ fn analyze(shared: Shared) -> Analysis {
     plan.sut = SutPlan::of("external");
     plan.agents[0].threads = 1;
     let mut analyzer = Analyzer::new(&plan);
-    analyzer.machine(Machine { name: "this machine".to_owned(), role: MachineRole::Both });
+    analyzer.machine(MonitoredSource { name: "this machine".to_owned(), role: MachineRole::Both });
     for instance in ["0", "1"] {
         for counter in [Counter::CpuUser, Counter::CpuIdle] {
             analyzer.series(Series { machine: 0, counter, instance: instance.to_owned() });
@@ -61,7 +63,7 @@ fn analyze(shared: Shared) -> Analysis {
         let values = (0..).zip(values).collect();
         analyzer.resource(&ResourceRecord { load_point: 0, machine: 0, at: s(second), values });
     }
-    analyzer.finish(Ending::Complete)
+    analyzer.finish(RunEnding::Complete)
 }
 
 #[track_caller]

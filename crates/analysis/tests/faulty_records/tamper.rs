@@ -1,6 +1,6 @@
 //! Changes that keep a record as plausible as the published mistake.
 
-use model::{IntervalRecord, Phase, Plan, Think};
+use model::{IntervalRecord, Phase, Plan, ThinkTime};
 use stats::Histogram;
 
 use crate::record::RecordedRun;
@@ -19,7 +19,7 @@ pub(crate) fn steady(recorded: &mut RecordedRun) -> impl Iterator<Item = &mut In
 }
 
 /// Sets the think time of a plan.
-pub(crate) fn set_think(plan: &mut Plan, think: Think) {
+pub(crate) fn set_think(plan: &mut Plan, think: ThinkTime) {
     plan.workload.web_mut().unwrap().think = think;
     plan.catalog = plan.workload.catalog();
 }

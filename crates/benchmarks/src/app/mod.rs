@@ -4,8 +4,8 @@
 
 use std::sync::Arc;
 
-use model::{Answer, AppPayload, AppRequest, AppTransaction, AppWorkload, Mix, Step, Think, User};
-use units::{Purpose, Rng, Weights};
+use model::{AppPayload, AppRequest, AppTransaction, AppWorkload, Mix, Step, ThinkTime, User, UserReply};
+use units::{Rng, StreamPurpose, Weights};
 
 use crate::Builtin;
 
@@ -31,7 +31,7 @@ struct TransactionMix {
     weights: Weights,
     payloads: Vec<AppPayload>,
     payload_weights: Weights,
-    think: Think,
+    think: ThinkTime,
 }
 
 impl Transactions {
@@ -77,7 +77,7 @@ pub struct AppUser {
 impl User for AppUser {
     type Operation = AppRequest;
 
-    fn next(&mut self, last: Option<Answer>, rng: &mut Rng) -> Step<AppRequest> {
+    fn next(&mut self, last: Option<UserReply>, rng: &mut Rng) -> Step<AppRequest> {
         // The answer is there once: a user that thought comes back without it.
         match last.and_then(|_| self.mix.think.draw(rng)) {
             Some(time) => Step::think(time),
@@ -95,7 +95,7 @@ impl Mix for Transactions {
     }
 
     fn scheduled(&self, k: u64) -> AppRequest {
-        self.mix.request(&mut Rng::new(self.seed, Purpose::Schedule, k))
+        self.mix.request(&mut Rng::new(self.seed, StreamPurpose::Schedule, k))
     }
 
     fn n_kinds(&self) -> usize {
@@ -204,7 +204,7 @@ mod tests {
     type AppTransactionName = &'static str;
 
     fn name(transaction: AppTransaction) -> AppTransactionName {
-        use languages::Named;
-        Named::name(&transaction)
+        use languages::NamedValues;
+        NamedValues::name(&transaction)
     }
 }

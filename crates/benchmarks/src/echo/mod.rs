@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use model::echo::{EchoMessage, EchoWorkload};
-use model::{Answer, Mix, Step, User};
-use units::{Purpose, Rng, Weights};
+use model::{Mix, Step, User, UserReply};
+use units::{Rng, StreamPurpose, Weights};
 
 use crate::Builtin;
 
@@ -61,7 +61,7 @@ pub struct EchoUser {
 impl User for EchoUser {
     type Operation = EchoMessage;
 
-    fn next(&mut self, last: Option<Answer>, rng: &mut Rng) -> Step<EchoMessage> {
+    fn next(&mut self, last: Option<UserReply>, rng: &mut Rng) -> Step<EchoMessage> {
         // The answer is there once: a user that thought comes back without it.
         match last.and_then(|_| self.mix.workload.think.draw(rng)) {
             Some(time) => Step::think(time),
@@ -79,7 +79,7 @@ impl Mix for Messages {
     }
 
     fn scheduled(&self, k: u64) -> EchoMessage {
-        self.mix.message(&mut Rng::new(self.seed, Purpose::Schedule, k))
+        self.mix.message(&mut Rng::new(self.seed, StreamPurpose::Schedule, k))
     }
 
     fn n_kinds(&self) -> usize {

@@ -4,12 +4,12 @@
 
 use std::sync::Arc;
 
-use model::{Answer, Mix, OrderEntryWorkload, OrderRequest, PauseStart, Step, User};
+use model::{Mix, OrderEntryWorkload, OrderRequest, PauseStart, Step, User, UserReply};
 use orders::{
     InputGenerator, Pacing, Population, RunConstants, Terminal, TransactionKind, TransactionMix,
     TransactionSelector, TransactionType,
 };
-use units::{Purpose, Rng, WallTime};
+use units::{Rng, StreamPurpose, WallTime};
 
 use crate::Builtin;
 
@@ -44,7 +44,7 @@ impl OrderTerminals {
         let scale = workload.scale;
         let population = Population::new(workload.population_seed, scale, WallTime(0));
         let constants =
-            RunConstants::draw(&scale, population.c_load(), &mut Rng::new(seed, Purpose::Data, 0));
+            RunConstants::draw(&scale, population.c_load(), &mut Rng::new(seed, StreamPurpose::Data, 0));
         let shared = Arc::new(SharedTerms {
             workload: *workload,
             pacing: workload.pacing(),
@@ -57,7 +57,7 @@ impl OrderTerminals {
     /// Returns a transaction of every kind, as the terminal of the first user draws it.
     pub fn one_of_each(&self) -> Vec<OrderRequest> {
         let terminal = Terminal::of_user(0, &self.shared.workload.scale);
-        let mut rng = Rng::new(self.seed, Purpose::Schedule, 0);
+        let mut rng = Rng::new(self.seed, StreamPurpose::Schedule, 0);
         let mut draw = |kind: TransactionKind| {
             loop {
                 let input = self.shared.generator.input(kind.transaction_type(), &terminal, &mut rng);
@@ -117,7 +117,7 @@ impl User for OrderUser {
     type Operation = OrderRequest;
 
     /// Thinks after a transaction, chooses the next, keys it in, and performs it.
-    fn next(&mut self, _: Option<Answer>, rng: &mut Rng) -> Step<OrderRequest> {
+    fn next(&mut self, _: Option<UserReply>, rng: &mut Rng) -> Step<OrderRequest> {
         if let Some(think) = self.made.take().and_then(|made| self.think(made, rng)) {
             return think;
         }
@@ -149,7 +149,7 @@ impl Mix for OrderTerminals {
     }
 
     fn scheduled(&self, k: u64) -> OrderRequest {
-        let mut rng = Rng::new(self.seed, Purpose::Schedule, k);
+        let mut rng = Rng::new(self.seed, StreamPurpose::Schedule, k);
         let terminal = Terminal::of_user(k as u32, &self.shared.workload.scale);
         let kind = self.shared.mix.selector().choose(&mut rng);
         OrderRequest { input: self.shared.generator.input(kind, &terminal, &mut rng) }
@@ -166,7 +166,7 @@ impl Mix for OrderTerminals {
 
 #[cfg(test)]
 mod tests {
-    use model::{Kinded, LoadUnit, OrderPacing, Outcome, Overrides, SutPlan, Workload, make_plan};
+    use model::{HasKind, LoadUnit, OrderPacing, Outcome, Overrides, SutPlan, Workload, make_plan};
     use orders::DataScale;
 
     use super::*;
@@ -218,7 +218,7 @@ mod tests {
     /// Returns the steps of a user: a letter for each pause or transaction, and the number of its kind.
     fn steps(pacing: OrderPacing, n: usize) -> Vec<(char, u16)> {
         let terminals = OrderTerminals::new(&workload(pacing), 1);
-        let (mut user, mut rng) = (terminals.user(3), Rng::new(1, Purpose::User, 3));
+        let (mut user, mut rng) = (terminals.user(3), Rng::new(1, StreamPurpose::User, 3));
         let mut last = None;
         let mut steps = Vec::new();
         for _ in 0..n {
@@ -226,7 +226,7 @@ mod tests {
             steps.push(match step {
                 Step::Think { kind, from: PauseStart::Done, .. } => ('p', kind),
                 Step::Perform(request) => {
-                    last = Some(Answer::of(Outcome::Ok));
+                    last = Some(UserReply::of(Outcome::Ok));
                     ('t', request.kind())
                 }
                 other => panic!("{other:?}"),
@@ -268,6 +268,6 @@ mod tests {
     #[test]
     fn there_is_one_transaction_of_each_kind_to_be_checked() {
         let requests = OrderTerminals::new(&workload(OrderPacing::Flat), 7).one_of_each();
-        assert!(requests.iter().map(Kinded::kind).eq(0..6));
+        assert!(requests.iter().map(HasKind::kind).eq(0..6));
     }
 }

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use model::{
-    Answer, DataSet, Load, Mix, SqlRequest, SqlTransaction, SqlWorkload, Step, Think, User, UserPage,
+    DataSet, Load, Mix, SqlRequest, SqlTransaction, SqlWorkload, Step, ThinkTime, User, UserPage, UserReply,
     ValueSampler,
 };
-use units::{Purpose, Rng, Weights};
+use units::{Rng, StreamPurpose, Weights};
 
 /// Users and scheduled transactions of a workload at one load.
 #[derive(Debug, Clone)]
@@ -21,7 +21,7 @@ struct TransactionMix {
     weights: Weights,
     /// For each transaction, its parameters.
     parameters: Vec<Vec<ValueSampler>>,
-    think: Think,
+    think: ThinkTime,
     data: Vec<DataSet>,
     /// The number of users; of an open loop, the most operations in flight.
     n_users: u32,
@@ -91,7 +91,7 @@ pub struct SqlUser {
 impl User for SqlUser {
     type Operation = SqlRequest;
 
-    fn next(&mut self, last: Option<Answer>, rng: &mut Rng) -> Step<SqlRequest> {
+    fn next(&mut self, last: Option<UserReply>, rng: &mut Rng) -> Step<SqlRequest> {
         // The answer is there once: a user that thought comes back without it.
         if let Some(time) = last.and_then(|_| self.mix.think.draw(rng)) {
             return Step::think(time);
@@ -119,7 +119,7 @@ impl Mix for SqlTransactions {
     }
 
     fn scheduled(&self, k: u64) -> SqlRequest {
-        let mut rng = Rng::new(self.mix.seed, Purpose::Schedule, k);
+        let mut rng = Rng::new(self.mix.seed, StreamPurpose::Schedule, k);
         self.mix.request(&mut rng, self.mix.place(0, k))
     }
 
@@ -134,12 +134,12 @@ impl Mix for SqlTransactions {
 
 #[cfg(test)]
 mod tests {
-    use model::{Count, Outcome, Parameter, RowPick, RowsEnd, SqlStatement};
+    use model::{Outcome, Parameter, RowPick, RowsEnd, SqlStatement, ValueCount};
     use units::Nanos;
 
     use super::*;
 
-    fn workload(think: Think, data: Vec<DataSet>) -> SqlWorkload {
+    fn workload(think: ThinkTime, data: Vec<DataSet>) -> SqlWorkload {
         let transaction = |weight, parameters| SqlTransaction {
             name: format!("weight {weight}"),
             weight,
@@ -154,7 +154,7 @@ mod tests {
             share_gap_max: None,
             limits: Vec::new(),
         };
-        let id = Parameter::numbers("id", 1, Count::Fixed(10));
+        let id = Parameter::numbers("id", 1, ValueCount::Fixed(10));
         SqlWorkload {
             transactions: vec![transaction(3, vec![id]), transaction(1, Vec::new())],
             think,
@@ -167,8 +167,8 @@ mod tests {
     /// n = 40,000: the share of the first is 0.75 ± 3 · √(0.75 · 0.25 ÷ n).
     #[test]
     fn transactions_have_the_shares_of_their_weights_and_values_of_their_parameters() {
-        let transactions = SqlTransactions::new(&workload(Think::None, Vec::new()), 1, Load::Users(1));
-        let (mut user, mut rng) = (transactions.user(0), Rng::new(1, Purpose::User, 0));
+        let transactions = SqlTransactions::new(&workload(ThinkTime::None, Vec::new()), 1, Load::Users(1));
+        let (mut user, mut rng) = (transactions.user(0), Rng::new(1, StreamPurpose::User, 0));
         let (mut n_first, mut seen) = (0, [false; 10]);
         for _ in 0..40_000 {
             let Step::Perform(request) = user.next(None, &mut rng) else { panic!("no data run out") };
@@ -192,17 +192,17 @@ mod tests {
             pick: RowPick::Unique,
             at_end: RowsEnd::Leave,
         };
-        let workload = workload(Think::Fixed(Nanos(5)), vec![data]);
+        let workload = workload(ThinkTime::Fixed(Nanos(5)), vec![data]);
         let transactions = SqlTransactions::new(&workload, 1, Load::Users(2));
         assert!(transactions.has_user_state());
         let steps = |user: u32| {
-            let (mut user, mut rng) = (transactions.user(user), Rng::new(1, Purpose::User, 0));
+            let (mut user, mut rng) = (transactions.user(user), Rng::new(1, StreamPurpose::User, 0));
             let (mut rows, mut last) = (Vec::new(), None);
             loop {
                 match user.next(last.take(), &mut rng) {
                     Step::Perform(request) => {
                         rows.push(workload.data[0].row(0, request.at));
-                        last = Some(Answer::of(Outcome::Ok));
+                        last = Some(UserReply::of(Outcome::Ok));
                     }
                     Step::Think { time, .. } => assert_eq!(time, Nanos(5)),
                     Step::Leave => return rows,

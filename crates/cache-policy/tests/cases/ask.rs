@@ -1,7 +1,7 @@
 //! The questions that cases ask.
 
 use cache_policy::{
-    CacheStatusMember, DotSegments, Forward, Freshness, Handled, Key, RequestField, Scheme, StoredMeta,
+    CacheStatusMember, DotSegments, Forward, Freshness, HitOrForward, Key, RequestField, Scheme, StoredMeta,
     request_field,
 };
 
@@ -95,7 +95,7 @@ fn invalidation(case: &Case) -> String {
 
 fn cache_status(case: &Case) -> String {
     let forwarded =
-        |why: Forward| Handled::Forwarded { why, status: None, is_stored: false, collapsed: None };
+        |why: Forward| HitOrForward::Forwarded { why, status: None, is_stored: false, collapsed: None };
     let (handled, freshness) = match answer(case) {
         cache_policy::CacheDecision::Pass(cache_policy::PassReason::Method) => {
             (forwarded(Forward::Method), None)
@@ -103,7 +103,7 @@ fn cache_status(case: &Case) -> String {
         cache_policy::CacheDecision::Pass(_) => (forwarded(Forward::Bypass), None),
         cache_policy::CacheDecision::Miss(why) => (forwarded(why.into()), None),
         cache_policy::CacheDecision::Validate { why, .. } => (forwarded(why.into()), None),
-        cache_policy::CacheDecision::Serve { how, .. } => (Handled::Hit, freshness(how)),
+        cache_policy::CacheDecision::Serve { how, .. } => (HitOrForward::Hit, freshness(how)),
         cache_policy::CacheDecision::OnlyIfCached => return "504".to_owned(),
     };
     let status = CacheStatusMember { cache: "plimsoll", handled, freshness, key: None, detail: None };
@@ -112,11 +112,11 @@ fn cache_status(case: &Case) -> String {
     text
 }
 
-fn freshness(how: cache_policy::Reuse) -> Option<Freshness> {
+fn freshness(how: cache_policy::ReuseDecision) -> Option<Freshness> {
     match how {
-        cache_policy::Reuse::Fresh { ttl, .. } => Some(Freshness::Fresh(ttl)),
-        cache_policy::Reuse::Stale { past, .. } => Some(Freshness::Stale(past)),
-        cache_policy::Reuse::Validate { .. } => None,
+        cache_policy::ReuseDecision::Fresh { ttl, .. } => Some(Freshness::Fresh(ttl)),
+        cache_policy::ReuseDecision::Stale { past, .. } => Some(Freshness::Stale(past)),
+        cache_policy::ReuseDecision::Validate { .. } => None,
     }
 }
 

@@ -4,8 +4,8 @@ use std::fs;
 use std::path::Path;
 
 use cache_policy::{
-    DotSegments, Heuristic, Key, Lines, RequestMeta, ResponseMeta, Scheme, SetCookie, Settings,
-    StaleSettings, StoredMeta, Times, Variant, write_date,
+    DotSegments, ExchangeTimes, FieldLines, Heuristic, Key, RequestMeta, ResponseMeta, Scheme, SetCookie,
+    Settings, StaleSettings, StoredMeta, Variant, write_date,
 };
 use serde::Deserialize;
 use units::{Nanos, Ratio, WallTime};
@@ -159,7 +159,7 @@ impl Head {
         Head { start: start.to_owned(), fields: fields.iter().map(split).collect() }
     }
 
-    pub(crate) fn lines(&self) -> impl Lines<'_> {
+    pub(crate) fn lines(&self) -> impl FieldLines<'_> {
         self.fields.iter().map(|(name, value)| (name.as_bytes(), value.as_bytes()))
     }
 
@@ -221,7 +221,7 @@ impl Case {
     /// Returns the origin's response, requested and received now.
     pub(crate) fn reply(&self) -> ResponseMeta {
         let head = self.reply_head();
-        let times = Times { requested: self.now(), received: self.now() };
+        let times = ExchangeTimes { requested: self.now(), received: self.now() };
         ResponseMeta::read(head.status(), head.lines(), times, &self.settings())
     }
 
@@ -247,7 +247,7 @@ impl Exchange {
 
     pub(crate) fn response(&self, settings: &Settings) -> ResponseMeta {
         let head = self.response_head();
-        let times = Times { requested: at(self.requested), received: at(self.received) };
+        let times = ExchangeTimes { requested: at(self.requested), received: at(self.received) };
         let request = Head::read(&self.request, "GET /");
         let target = request.start.split_once(' ').map_or("/", |(_, target)| target);
         let key = Key::new(Scheme::Http, b"example.org", target.as_bytes(), DotSegments::Resolved).unwrap();

@@ -1,8 +1,8 @@
 //! Decisions in words.
 
 use cache_policy::{
-    ByteRange, CacheDecision, Conditional, FailureDecision, Freshened, HeadUpdate, Invalidation, Lifetime,
-    Ranges, ResponseContent, Reuse, StoreDecision, Superseded,
+    ByteRange, CacheDecision, FailureDecision, FreshenedResponses, HeadUpdate, Invalidation, Lifetime,
+    Ranges, ResponseContent, ReuseDecision, StoreDecision, Superseded, ValidationConditions,
 };
 use units::Nanos;
 
@@ -39,11 +39,11 @@ fn which(index: usize) -> String {
     if index == 0 { String::new() } else { format!("#{index} ") }
 }
 
-fn reuse(how: Reuse) -> String {
+fn reuse(how: ReuseDecision) -> String {
     match how {
-        Reuse::Fresh { age, ttl } => format!("fresh, age {}, ttl {}", seconds(age), seconds(ttl)),
-        Reuse::Stale { past, why, .. } => format!("stale by {}: {}", seconds(past), why.name()),
-        Reuse::Validate { why, .. } => format!("validate: {}", why.name()),
+        ReuseDecision::Fresh { age, ttl } => format!("fresh, age {}, ttl {}", seconds(age), seconds(ttl)),
+        ReuseDecision::Stale { past, why, .. } => format!("stale by {}: {}", seconds(past), why.name()),
+        ReuseDecision::Validate { why, .. } => format!("validate: {}", why.name()),
     }
 }
 
@@ -71,7 +71,7 @@ pub(crate) fn on_failure(decision: FailureDecision) -> String {
     }
 }
 
-pub(crate) fn conditional(conditional: &Conditional) -> String {
+pub(crate) fn conditional(conditional: &ValidationConditions) -> String {
     let tags = conditional
         .if_none_match
         .as_deref()
@@ -81,13 +81,13 @@ pub(crate) fn conditional(conditional: &Conditional) -> String {
     lines.map(|(name, value): (&str, String)| format!("{name}: {value}")).collect::<Vec<_>>().join(" | ")
 }
 
-pub(crate) fn freshened(decision: &Freshened) -> String {
+pub(crate) fn freshened(decision: &FreshenedResponses) -> String {
     match decision {
-        Freshened::Update(indices) => {
+        FreshenedResponses::Update(indices) => {
             let indices: Vec<_> = indices.iter().map(|index| format!("#{index}")).collect();
             format!("update {}", indices.join(" "))
         }
-        Freshened::No(why) => format!("no: {}", why.name()),
+        FreshenedResponses::No(why) => format!("no: {}", why.name()),
     }
 }
 

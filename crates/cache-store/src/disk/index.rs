@@ -112,7 +112,7 @@ pub(super) struct LiveSegment {
 
 /// The entry that a new one has replaced.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct Replaced {
+pub(super) struct ReplacedEntry {
     /// Whether there was one, which must not come back.
     pub(super) is_some: bool,
     /// Its location, whose body may be the same.
@@ -202,14 +202,14 @@ impl Index {
     }
 
     /// Adds an entry and removes those it supersedes; `None` if there is no room, or a newer one exists.
-    pub(super) fn add(&mut self, entry: Entry) -> Option<Replaced> {
+    pub(super) fn add(&mut self, entry: Entry) -> Option<ReplacedEntry> {
         let under_key = self.find(entry.hash);
         let excluded = || under_key.iter().filter(|other| entry.variant.excludes(other.variant));
         let is_outdated = excluded().any(|other| entry.sequence < other.sequence);
         if is_outdated {
             return None;
         }
-        let mut replaced = Replaced::default();
+        let mut replaced = ReplacedEntry::default();
         let is_too_many = VARIANTS_MAX <= under_key.len();
         for other in excluded().chain(under_key.iter().take(usize::from(is_too_many))) {
             self.forget(other.hash, other.sequence);

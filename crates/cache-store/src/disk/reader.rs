@@ -10,7 +10,7 @@ use super::counters::count;
 use super::index::Location;
 use super::record::RecordHead;
 use super::segment::Segment;
-use super::tier::Shared;
+use super::tier::TierState;
 use crate::shards::Shards;
 
 /// The number of reader threads, and of requests that can wait for the disk at the same time.
@@ -43,7 +43,7 @@ pub(super) struct ReadJob {
 }
 
 /// Reads until all senders are gone.
-pub(super) fn run(shared: &Shared, reads: &Mutex<Receiver<ReadJob>>) {
+pub(super) fn run(shared: &TierState, reads: &Mutex<Receiver<ReadJob>>) {
     loop {
         let next = reads.lock().unwrap_or_else(PoisonError::into_inner).recv();
         let Ok(ReadJob { hash, items, shards, reply }) = next else {
@@ -56,7 +56,7 @@ pub(super) fn run(shared: &Shared, reads: &Mutex<Receiver<ReadJob>>) {
 }
 
 /// Reads an object unless others that are held leave no room for its body.
-fn read_if_room(shared: &Shared, shards: &Shards, hash: u64, item: &ReadItem) -> Option<ReadResponse> {
+fn read_if_room(shared: &TierState, shards: &Shards, hash: u64, item: &ReadItem) -> Option<ReadResponse> {
     if !shards.make_room(hash, item.location.body_length as usize) {
         count(&shared.counters.skipped);
         return None;
@@ -64,7 +64,7 @@ fn read_if_room(shared: &Shared, shards: &Shards, hash: u64, item: &ReadItem) ->
     read(shared, hash, item)
 }
 
-fn read(shared: &Shared, hash: u64, items: &ReadItem) -> Option<ReadResponse> {
+fn read(shared: &TierState, hash: u64, items: &ReadItem) -> Option<ReadResponse> {
     let whole = read_whole(shared, hash, items);
     match whole {
         Some(_) => count(&shared.counters.read),
@@ -77,7 +77,7 @@ fn read(shared: &Shared, hash: u64, items: &ReadItem) -> Option<ReadResponse> {
 }
 
 /// Reads head and body and verifies both checksums.
-fn read_whole(shared: &Shared, hash: u64, items: &ReadItem) -> Option<ReadResponse> {
+fn read_whole(shared: &TierState, hash: u64, items: &ReadItem) -> Option<ReadResponse> {
     let ReadItem { sequence, location, head, body } = items;
     let (_, head) = head.head_at(location.head.offset)?;
     if head.sequence != *sequence || head.body.place != location.body {

@@ -10,7 +10,7 @@
 use std::hash::RandomState;
 
 use bytes::Bytes;
-use cache_policy::{Key, ResponseMeta, Settings, StoredMeta, Times, Variant, Vary};
+use cache_policy::{ExchangeTimes, Key, ResponseMeta, Settings, StoredMeta, Variant, Vary};
 use http1::HeaderLines;
 use units::{Nanos, WallTime};
 
@@ -116,7 +116,7 @@ pub(super) struct RecordHead {
     lines: HeaderLines,
     variant: Variant,
     status: u16,
-    times: Times,
+    times: ExchangeTimes,
     origin_time: Nanos,
     /// The age on receipt, which cannot be read from the lines again.
     age: Nanos,
@@ -202,7 +202,7 @@ impl RecordHead {
             body,
             key: from.str()?.to_owned(),
             status: u16::try_from(from.u32()?).ok()?,
-            times: Times { requested: wall(from)?, received: wall(from)? },
+            times: ExchangeTimes { requested: wall(from)?, received: wall(from)? },
             origin_time: Nanos(from.u64()?),
             age: Nanos(from.u64()?),
             content_length: Some(from.u64()?).filter(|length| *length != UNKNOWN),

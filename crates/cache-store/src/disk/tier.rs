@@ -13,7 +13,7 @@ use tokio::sync::oneshot;
 
 use super::counters::{Counters, count};
 use super::error::DiskError;
-use super::index::{Entry, EntryState, Index, Replaced, VariantFingerprint};
+use super::index::{Entry, EntryState, Index, ReplacedEntry, VariantFingerprint};
 use super::reader::{self, READERS, ReadItem, ReadJob, ReadResponse};
 use super::removals::RemovalLog;
 use super::scan::scan;
@@ -36,7 +36,7 @@ const QUEUE_MAX: usize = 1024;
 
 /// The state that all threads of the tier share.
 #[derive(Debug)]
-pub(super) struct Shared {
+pub(super) struct TierState {
     index: Mutex<Index>,
     pub(super) log: RemovalLog,
     pub(super) packer: Packer,
@@ -45,13 +45,13 @@ pub(super) struct Shared {
     pub(super) queued_bytes: AtomicU64,
 }
 
-impl Shared {
+impl TierState {
     pub(super) fn index(&self) -> MutexGuard<'_, Index> {
         self.index.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Gives up an object that could not be written, and those it has superseded: they must not come back.
-    pub(super) fn give_up(&self, hash: u64, sequence: u64, key: &str, replaced: Replaced) {
+    pub(super) fn give_up(&self, hash: u64, sequence: u64, key: &str, replaced: ReplacedEntry) {
         self.index().forget(hash, sequence);
         if replaced.is_some {
             self.log(sequence, &Purge::Key(key.to_owned()));
@@ -70,7 +70,7 @@ impl Shared {
 /// The disk tier.
 #[derive(Debug)]
 pub(crate) struct Disk {
-    shared: Arc<Shared>,
+    shared: Arc<TierState>,
     hasher: RandomState,
     bytes_max: u64,
     queue_bytes_max: u64,
@@ -101,7 +101,7 @@ impl Disk {
         let mut index = Index::new(memory_bytes / INDEX_SHARE);
         scan(directory, &mut index, &removed, hasher).map_err(DiskError::at(directory))?;
         let (counters, queued_bytes) = (Counters::default(), AtomicU64::new(0));
-        let shared = Arc::new(Shared { index: Mutex::new(index), log, packer, counters, queued_bytes });
+        let shared = Arc::new(TierState { index: Mutex::new(index), log, packer, counters, queued_bytes });
         let (jobs, jobs_to_do) = sync_channel(QUEUE_MAX);
         let (reads, reads_to_do) = sync_channel(QUEUE_MAX);
         let writer = Writer::new(Arc::clone(&shared), directory.clone(), *bytes);
@@ -281,7 +281,7 @@ fn lock(settings: &DiskSettings) -> Result<File, DiskError> {
 fn start(
     writer: Writer,
     jobs: Receiver<WriteJob>,
-    shared: &Arc<Shared>,
+    shared: &Arc<TierState>,
     reads: Receiver<ReadJob>,
 ) -> io::Result<Vec<JoinHandle<()>>> {
     let reads = Arc::new(Mutex::new(reads));

@@ -7,12 +7,12 @@ use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, SyncSender};
 
 use super::counters::count;
-use super::index::{LiveSegment, Location, Replaced};
+use super::index::{LiveSegment, Location, ReplacedEntry};
 use super::record::{
     BodyLocation, Checksum, DiskOffset, HEAD_BYTES_MAX, PREFIX_BYTES, RecordHead, RecordPrefix,
 };
 use super::segment::Segment;
-use super::tier::Shared;
+use super::tier::TierState;
 use crate::stored_response::StoredResponse;
 
 /// The number of segments that the disk limit is divided into; the oldest one is deleted at once.
@@ -43,13 +43,13 @@ pub(super) struct PutJob {
     pub(super) object: Arc<StoredResponse>,
     pub(super) hash: u64,
     pub(super) sequence: u64,
-    pub(super) replaced: Replaced,
+    pub(super) replaced: ReplacedEntry,
 }
 
 /// The writer of segments.
 #[derive(Debug)]
 pub(super) struct Writer {
-    shared: Arc<Shared>,
+    shared: Arc<TierState>,
     directory: PathBuf,
     bytes_max: u64,
     /// The current segment, and its end.
@@ -59,7 +59,7 @@ pub(super) struct Writer {
 
 impl Writer {
     /// Makes a writer that begins a new segment.
-    pub(super) fn new(shared: Arc<Shared>, directory: PathBuf, bytes_max: u64) -> Writer {
+    pub(super) fn new(shared: Arc<TierState>, directory: PathBuf, bytes_max: u64) -> Writer {
         let last = shared.index().segments.keys().next_back().copied();
         let next_id = last.map_or(1, |id| id.saturating_add(1));
         let mut writer = Writer { shared, directory, bytes_max, current: None, next_id };
@@ -156,7 +156,7 @@ impl Writer {
     }
 
     /// Returns the location of the body if it is on disk already: in the record of the replaced object.
-    fn known_body(&self, replaced: Replaced, length: u32, sum: &Checksum) -> Option<DiskOffset> {
+    fn known_body(&self, replaced: ReplacedEntry, length: u32, sum: &Checksum) -> Option<DiskOffset> {
         // An empty body always follows its head.
         let location = replaced.location.filter(|location| 0 < length && location.has_body(length, sum))?;
         self.shared.index().segments.contains_key(&location.body.segment).then_some(location.body)

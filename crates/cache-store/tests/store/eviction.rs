@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use cache_store::{Store, StoredResponse};
-use units::{Purpose, Rng, Weights};
+use units::{Rng, StreamPurpose, Weights};
 
 use crate::fixture::{bodies, insert, key, object};
 
@@ -12,7 +12,7 @@ use crate::fixture::{bodies, insert, key, object};
 fn zipf(n_objects: u32, n_requests: usize, exponent: f64) -> Vec<usize> {
     let weight = |rank: u32| (1e9 / f64::from(rank + 1).powf(exponent)) as u64;
     let weights = Weights::new((0..n_objects).map(weight)).unwrap();
-    let mut dice = Rng::new(7, Purpose::Simulation, 0);
+    let mut dice = Rng::new(7, StreamPurpose::Simulation, 0);
     (0..n_requests).map(|_| dice.weighted(&weights)).collect()
 }
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
-use cache_policy::{DotSegments, Key, ResponseMeta, Settings, StoredMeta, Times, Variant, Vary};
+use cache_policy::{DotSegments, ExchangeTimes, Key, ResponseMeta, Settings, StoredMeta, Variant, Vary};
 use cache_store::{Store, StoredResponse, tags_of};
 use http1::HeaderLines;
 use units::{Nanos, WallTime};
@@ -33,8 +33,12 @@ pub(crate) fn object(store: &Store, path: &str, body: &[u8]) -> Arc<StoredRespon
 /// Makes a stored response.
 pub(crate) fn make(store: &Store, spec: ResponseSpec, body: &[u8]) -> Arc<StoredResponse> {
     let lines = lines(spec.lines);
-    let response =
-        ResponseMeta::read(200, lines.iter(), Times { requested: NOW, received: NOW }, &Settings::default());
+    let response = ResponseMeta::read(
+        200,
+        lines.iter(),
+        ExchangeTimes { requested: NOW, received: NOW },
+        &Settings::default(),
+    );
     let variant = variant(&response.vary, spec.request);
     let stored = StoredMeta::new(response, variant, body.len() as u64, &Settings::default());
     let body = store.pack(key(spec.path).as_str(), &[Bytes::copy_from_slice(body)]);

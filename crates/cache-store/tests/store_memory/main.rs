@@ -7,10 +7,10 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
-use cache_policy::{DotSegments, Key, ResponseMeta, Settings, StoredMeta, Times, Variant};
+use cache_policy::{DotSegments, ExchangeTimes, Key, ResponseMeta, Settings, StoredMeta, Variant};
 use cache_store::{Store, StoredResponse};
 use http1::HeaderLines;
-use units::{Nanos, Purpose, Rng, WallTime, Weights};
+use units::{Nanos, Rng, StreamPurpose, WallTime, Weights};
 
 const DIRECTORIES: usize = 100;
 
@@ -43,7 +43,7 @@ struct Requests {
 impl Requests {
     fn new() -> Requests {
         Requests {
-            rng: Rng::new(96, Purpose::Simulation, 0),
+            rng: Rng::new(96, StreamPurpose::Simulation, 0),
             classes: Weights::new(CLASSES.map(|(share, _)| share)).unwrap(),
             directories: Weights::new((1..=DIRECTORIES as u64).map(|rank| 1_000_000_000 / rank)).unwrap(),
             files: Weights::new(FILES).unwrap(),
@@ -81,8 +81,12 @@ fn object(store: &Store, file: File) -> Arc<StoredResponse> {
         lines.push(name.as_bytes(), value.as_bytes());
     }
     let at = WallTime(1_795_000_000_000);
-    let response =
-        ResponseMeta::read(200, lines.iter(), Times { requested: at, received: at }, &Settings::default());
+    let response = ResponseMeta::read(
+        200,
+        lines.iter(),
+        ExchangeTimes { requested: at, received: at },
+        &Settings::default(),
+    );
     let stored = StoredMeta::new(response, Variant::default(), length as u64, &Settings::default());
     let pieces: Vec<Bytes> =
         (0..length).step_by(16_384).map(|at| vec![7; (length - at).min(16_384)].into()).collect();

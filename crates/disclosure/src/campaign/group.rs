@@ -1,6 +1,6 @@
 //! The runs of one benchmark, grouped by server.
 
-use analysis::compare::{Comparison, MismatchPolicy, RunInput, Side, compare, is_all_offered};
+use analysis::compare::{ComparedSide, Comparison, MismatchPolicy, RunInput, compare, is_all_offered};
 use analysis::{LoadPointResult, VerdictState};
 
 use super::CampaignRun;
@@ -91,7 +91,7 @@ impl<'a> BenchmarkGroup<'a> {
         }
     }
 
-    fn entry_of_side<'b>(&'b self, index: usize, side: &'b Side) -> Entry<'b> {
+    fn entry_of_side<'b>(&'b self, index: usize, side: &'b ComparedSide) -> Entry<'b> {
         let score = |run: &CampaignRun| best_of(run).and_then(|point| point.score).unwrap_or(0.0);
         let runs = side.runs.iter().map(|run| self.runs[*run]);
         let run = runs.reduce(|one, other| if score(&one) < score(&other) { other } else { one });

@@ -1,6 +1,6 @@
 //! Test disclosure: the parameters of a run, from its plan.
 
-use model::{Phase, Plan, Think};
+use model::{Phase, Plan, ThinkTime};
 use units::Nanos;
 
 use crate::sections::summary::{data_set_text, load_text, protocol_text, subject_name};
@@ -39,13 +39,13 @@ fn phase(length: Nanos) -> Option<String> {
 fn think_text(report: &Report) -> Option<String> {
     match report.plan.workload.think() {
         _ if report.is_open() => None,
-        Think::None => Some("none".to_owned()),
+        ThinkTime::None => Some("none".to_owned()),
         think if 1 < report.plan.catalog.pauses.len() => {
             let (n, mean) = (report.plan.catalog.pauses.len(), numbers::time(think.mean()));
             Some(format!("pauses of {n} kinds, {mean} from one operation to the next on average"))
         }
-        Think::Fixed(time) => Some(format!("{}, constant", numbers::time(time))),
-        Think::Exponential(time) => Some(format!("negative exponential, mean {}", numbers::time(time))),
+        ThinkTime::Fixed(time) => Some(format!("{}, constant", numbers::time(time))),
+        ThinkTime::Exponential(time) => Some(format!("negative exponential, mean {}", numbers::time(time))),
     }
 }
 

@@ -2,7 +2,7 @@
 //! limits of the others.
 
 use analysis::VerdictState;
-use analysis::compare::{Best, Comparison, Side};
+use analysis::compare::{BestLoad, ComparedSide, Comparison};
 use model::Load;
 
 use super::sentences::joined;
@@ -17,7 +17,7 @@ pub(crate) fn comparison_answer(comparison: &Comparison) -> Option<String> {
         return None;
     }
     let leaders = comparison.leaders();
-    let full: Vec<(&Side, &Best)> = leaders
+    let full: Vec<(&ComparedSide, &BestLoad)> = leaders
         .iter()
         .filter_map(|index| {
             let side = &comparison.sides[*index];
@@ -35,9 +35,9 @@ pub(crate) fn comparison_answer(comparison: &Comparison) -> Option<String> {
 }
 
 /// Returns the clause about the servers that handled the highest offered load, with their mean response times.
-fn full_load_clause(full: &[(&Side, &Best)]) -> Option<String> {
+fn full_load_clause(full: &[(&ComparedSide, &BestLoad)]) -> Option<String> {
     let (_, first) = full.first()?;
-    let time = |best: &Best| numbers::seconds(best.figures.response_mean);
+    let time = |best: &BestLoad| numbers::seconds(best.figures.response_mean);
     let offered = rate_text(first.load);
     Some(match full {
         [(side, best)] => {

@@ -1,7 +1,8 @@
 //! The user's bounds for the changes of a comparison, and whether they are exceeded.
 
 use analysis::compare::{
-    BETWEEN_RUNS, Basis, BoundDirection, BoundOutcome, ChangeBound, ComparedMetric, Comparison, JudgedBound,
+    BETWEEN_RUNS, BoundDirection, BoundOutcome, ChangeBound, ComparedMetric, Comparison, IntervalBasis,
+    JudgedBound,
 };
 use stats::LogRatio;
 
@@ -88,7 +89,8 @@ fn absent_text(judged: &JudgedBound) -> &'static str {
 /// Returns the caveat for a side with fewer than three runs, whose intervals do not show how much runs differ; `None` if
 /// all intervals do.
 pub fn single_runs_text(judged: &[JudgedBound]) -> Option<String> {
-    let is_of_phases = |one: &JudgedBound| one.change.is_some_and(|change| change.basis == Basis::Phases);
+    let is_of_phases =
+        |one: &JudgedBound| one.change.is_some_and(|change| change.basis == IntervalBasis::Phases);
     judged.iter().any(is_of_phases).then(|| {
         format!(
             "With fewer than three runs per side, the intervals allow for what identical processes usually differ by: {} of the \

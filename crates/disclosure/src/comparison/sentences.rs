@@ -1,6 +1,8 @@
 //! Sentences of a comparison.
 
-use analysis::compare::{BETWEEN_RUNS, Basis, Change, ComparedLevel, ComparedMetric, Comparison, Side};
+use analysis::compare::{
+    BETWEEN_RUNS, ComparedLevel, ComparedMetric, ComparedSide, Comparison, FigureChange, IntervalBasis,
+};
 use stats::ComparisonFinding;
 use units::Nanos;
 
@@ -49,14 +51,14 @@ fn side_text(comparison: &Comparison, terms: Terms, index: usize) -> String {
 }
 
 /// Returns the load with the highest score of the first side among those at which both sides are valid.
-fn main_level(comparison: &Comparison, side: usize) -> Option<(&ComparedLevel, &Change)> {
+fn main_level(comparison: &Comparison, side: usize) -> Option<(&ComparedLevel, &FigureChange)> {
     let levels = comparison.levels.iter();
     let compared =
         levels.filter_map(|level| Some((level, level.figures[side].change(ComparedMetric::Score)?)));
     compared.max_by(|(one, _), (other, _)| one.figures[0].score.total_cmp(&other.figures[0].score))
 }
 
-fn rate_clause(terms: Terms, base: &Side, side: &Side, change: &Change) -> String {
+fn rate_clause(terms: Terms, base: &ComparedSide, side: &ComparedSide, change: &FigureChange) -> String {
     let (name, other, rate) = (&side.name, &base.name, terms.score);
     match change.finding {
         ComparisonFinding::Higher | ComparisonFinding::Lower if is_times(change) => {
@@ -91,7 +93,7 @@ fn rate_clause(terms: Terms, base: &Side, side: &Side, change: &Change) -> Strin
 
 /// Returns the clause about a metric other than the rate: `its responses take 20 % less time (95 % CI 17–23 %)`. It takes the
 /// name of the server that has to be named, if any.
-fn change_clause(change: &Change, subject: &mut Option<&str>) -> Option<String> {
+fn change_clause(change: &FigureChange, subject: &mut Option<&str>) -> Option<String> {
     let is_less = match change.finding {
         ComparisonFinding::Higher => false,
         ComparisonFinding::Lower => true,
@@ -170,7 +172,7 @@ fn finding_counts(comparison: &Comparison, side: usize) -> String {
 
 /// Returns one sentence for each basis of the confidence intervals.
 fn basis_text(comparison: &Comparison) -> Vec<String> {
-    let mut bases: Vec<Basis> = Vec::new();
+    let mut bases: Vec<IntervalBasis> = Vec::new();
     for change in changes(comparison).filter(|change| change.interval.is_some()) {
         let is_known =
             bases.iter().any(|known| std::mem::discriminant(known) == std::mem::discriminant(&change.basis));
@@ -205,21 +207,21 @@ const INTERVAL_MIN: Nanos = Nanos(10 * SECOND);
 const SECOND: u64 = 1_000_000_000;
 
 /// Returns all differences from the first side, by load.
-fn changes(comparison: &Comparison) -> impl Iterator<Item = &Change> {
+fn changes(comparison: &Comparison) -> impl Iterator<Item = &FigureChange> {
     let others = comparison.levels.iter().flat_map(|level| level.figures.iter().skip(1));
     others.flat_map(|figures| &figures.changes)
 }
 
-fn basis_sentence(basis: Basis) -> String {
+fn basis_sentence(basis: IntervalBasis) -> String {
     match basis {
-        Basis::Interleaved(n) => {
+        IntervalBasis::Interleaved(n) => {
             format!("{ADJUSTED} They are based on {n} interleaved repetitions of each server.")
         }
-        Basis::Repetitions(a, b) => format!(
+        IntervalBasis::Repetitions(a, b) => format!(
             "{ADJUSTED} They are based on {a} and {b} repetitions that were not interleaved: changes of the machine between \
              the repetitions appear as differences. `plimsoll run BENCHMARK --sut A,B --repeat 5` interleaves them."
         ),
-        Basis::Phases => format!(
+        IntervalBasis::Phases => format!(
             "{ADJUSTED} For servers with fewer than three runs, they are based on the seconds of the steady phases (at least \
              10), and allow for what identical processes usually differ by, {} of the rate. `--repeat 5` measures it instead.",
             percent(BETWEEN_RUNS.0)
@@ -228,7 +230,7 @@ fn basis_sentence(basis: Basis) -> String {
 }
 
 /// Returns a short name of a finding, with a symbol that does not depend on color.
-pub(super) fn finding_text(change: &Change) -> String {
+pub(super) fn finding_text(change: &FigureChange) -> String {
     let is_better = (change.finding == ComparisonFinding::Higher) == change.metric.is_better_higher();
     let text = match (change.finding, change.metric) {
         (ComparisonFinding::Alike, _) => "= equivalent",
@@ -249,7 +251,7 @@ pub(super) fn percent(ratio: f64) -> String {
     if percent.abs() < 9.95 { format!("{percent:.1} %") } else { format!("{percent:.0} %") }
 }
 
-fn is_times(change: &Change) -> bool {
+fn is_times(change: &FigureChange) -> bool {
     TIMES_MIN <= change.ratio
 }
 
@@ -258,18 +260,18 @@ fn times(ratio: f64) -> String {
 }
 
 /// Returns the relative difference as a percentage without sign.
-fn amount(change: &Change) -> String {
+fn amount(change: &FigureChange) -> String {
     percent((change.ratio - 1.0).abs())
 }
 
 /// Returns the maximum difference between two equivalent sides.
-fn within(change: &Change) -> String {
+fn within(change: &FigureChange) -> String {
     let (low, high) = change.interval.unwrap_or((change.ratio, change.ratio));
     format!("within {}", percent((high - 1.0).max(1.0 - low)))
 }
 
 /// Returns the confidence interval in parentheses, and the smallest detectable difference if no difference was found.
-fn in_brackets(change: &Change) -> String {
+fn in_brackets(change: &FigureChange) -> String {
     let Some((low, high)) = change.interval else { return String::new() };
     let bare = |ratio: f64| percent(ratio).trim_end_matches(" %").to_owned();
     let signed = |ratio: f64| match ratio < 1.0 {

@@ -1,7 +1,7 @@
 //! Tables of a comparison.
 
 use analysis::VerdictState;
-use analysis::compare::{Change, ComparedMetric, Comparison, Figures, Side};
+use analysis::compare::{ComparedMetric, ComparedSide, Comparison, FigureChange, Figures};
 
 use super::sentences::{finding_text, percent};
 use super::terms;
@@ -35,7 +35,7 @@ pub fn comparison_summary(comparison: &Comparison) -> Table {
 }
 
 /// Returns the number of valid runs of several; empty for a single run.
-fn repeats(comparison: &Comparison, side: &Side) -> String {
+fn repeats(comparison: &Comparison, side: &ComparedSide) -> String {
     let valid = side.runs.iter().filter(|run| comparison.runs[**run].state == VerdictState::Valid).count();
     if side.runs.len() == 1 { String::new() } else { format!("{valid} of {}", side.runs.len()) }
 }
@@ -109,7 +109,7 @@ fn changes_table(caption: &str, load: Column, rows: Vec<Row>) -> Table {
     )
 }
 
-fn change_row(terms: Terms, load: String, side: &Side, change: &Change) -> Row {
+fn change_row(terms: Terms, load: String, side: &ComparedSide, change: &FigureChange) -> Row {
     let detectable = change.detectable.map_or(numbers::ABSENT.to_owned(), percent);
     let cells: Vec<Cell> = vec![
         load.into(),
@@ -167,7 +167,7 @@ fn figure_cells(figures: Option<&Figures>, is_baseline: bool) -> Vec<Cell> {
     ]
 }
 
-fn ratio_cell(change: &Change) -> Cell {
+fn ratio_cell(change: &FigureChange) -> Cell {
     let interval = change.interval.map_or(String::new(), |interval| numbers::range(Some(interval), 3));
     Cell::with(numbers::fixed(change.ratio, 3), interval)
 }

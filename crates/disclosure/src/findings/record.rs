@@ -1,8 +1,8 @@
 //! The wording of faults and contradictions of a record.
 
 use analysis::finding::{
-    DetailDifference, EqualTotals, FirstOccurrence, FlowFault, FlowLaw, InInterval, IntervalFault,
-    KindMeasure, MeasureFault, MissingLoad, OverflowingPart, TimesExtent, UnequalTotals, ValueMoment,
+    DetailDifference, EqualTotals, FirstOccurrence, FlowFault, FlowLaw, IntervalFault, KindMeasure,
+    LocatedFault, MeasureMismatch, MissingLoad, OverflowingPart, TimesExtent, UnequalTotals, ValueMoment,
 };
 
 /// Writes the first occurrence of a fault, and the number of further ones.
@@ -15,7 +15,7 @@ pub(super) fn with_others<T>(found: &FirstOccurrence<T>, text: impl FnOnce(&T) -
     }
 }
 
-pub(super) fn interval_fault(found: &InInterval<IntervalFault>) -> String {
+pub(super) fn interval_fault(found: &LocatedFault<IntervalFault>) -> String {
     let fault = match found.fault {
         IntervalFault::Index { expected } => format!("is in the place of interval {expected}"),
         IntervalFault::Start { start, end_before } => {
@@ -49,7 +49,7 @@ pub(super) fn missing_load(found: &MissingLoad) -> String {
     }
 }
 
-pub(super) fn flow_fault(found: &InInterval<FlowFault>) -> String {
+pub(super) fn flow_fault(found: &LocatedFault<FlowFault>) -> String {
     let fault = match found.fault {
         FlowFault::Unequal { law, left, right } => {
             format!("{} does not hold: {left} ≠ {right}", law_name(law))
@@ -70,7 +70,7 @@ fn law_name(law: FlowLaw) -> &'static str {
     }
 }
 
-pub(super) fn unequal_totals(found: &InInterval<UnequalTotals>) -> String {
+pub(super) fn unequal_totals(found: &LocatedFault<UnequalTotals>) -> String {
     let UnequalTotals { totals, found: one, expected } = found.fault;
     format!("{}: {} differ, {one} and {expected}", place(found), totals_name(totals))
 }
@@ -95,17 +95,17 @@ fn totals_name(totals: EqualTotals) -> &'static str {
     }
 }
 
-pub(super) fn kind_measure(found: &InInterval<KindMeasure>) -> String {
+pub(super) fn kind_measure(found: &LocatedFault<KindMeasure>) -> String {
     let KindMeasure { kind, measure, fault } = &found.fault;
     let fault = match fault {
-        MeasureFault::Count { values, ok } => format!("{values} values, {ok} operations succeeded"),
-        MeasureFault::Part { sum, whole, whole_sum } => {
+        MeasureMismatch::Count { values, ok } => format!("{values} values, {ok} operations succeeded"),
+        MeasureMismatch::Part { sum, whole, whole_sum } => {
             format!("{sum} in all, more than {whole}, of which they are part: {whole_sum}")
         }
-        MeasureFault::Expected { sum, ok, least, most } if least == most => {
+        MeasureMismatch::Expected { sum, ok, least, most } if least == most => {
             format!("{sum} in all, {ok} operations have {least}")
         }
-        MeasureFault::Expected { sum, ok, least, most } => {
+        MeasureMismatch::Expected { sum, ok, least, most } => {
             format!("{sum} in all, {ok} operations have {least} to {most}")
         }
     };
@@ -145,6 +145,6 @@ pub(super) fn moment_name(moment: ValueMoment) -> &'static str {
     }
 }
 
-fn place<T>(found: &InInterval<T>) -> String {
+fn place<T>(found: &LocatedFault<T>) -> String {
     format!("interval {} of agent {}", found.interval, found.agent)
 }

@@ -6,7 +6,7 @@ use analysis::{
     Analysis, KindResult, LoadPointResult, METRICS, MetricValue, NoticeResult, PauseResult, Percentile,
     Reason, ScoreSummary, SummaryStatistics, TimeSummary, TimelinePoint, Verdict, VerdictState,
 };
-use model::{ConsistencyCheck, Ending, Load, MeasureUnit, Outcome, Plan, export_key};
+use model::{ConsistencyCheck, Load, MeasureUnit, Outcome, Plan, RunEnding, export_key};
 use serde_json::{Value, json};
 use units::Nanos;
 
@@ -97,11 +97,11 @@ pub(super) fn state(state: VerdictState) -> &'static str {
     }
 }
 
-pub(super) fn ending(ending: &Ending) -> Value {
+pub(super) fn ending(ending: &RunEnding) -> Value {
     let (kind, reason) = match ending {
-        Ending::Complete => ("complete", None),
-        Ending::Stopped(reason) => ("stopped", Some(reason)),
-        Ending::Missing => ("missing", None),
+        RunEnding::Complete => ("complete", None),
+        RunEnding::Stopped(reason) => ("stopped", Some(reason)),
+        RunEnding::Missing => ("missing", None),
     };
     json!({ "kind": kind, "reason": reason })
 }

@@ -1,8 +1,8 @@
 //! JSON of a comparison: the figures of all sides, and the differences of figures, plans and configuration.
 
 use analysis::compare::{
-    Basis, Change, ComparedMetric, Comparison, ConfigurationDifference, Figures, JudgedBound, PlanDifference,
-    Side,
+    ComparedMetric, ComparedSide, Comparison, ConfigurationDifference, FigureChange, Figures, IntervalBasis,
+    JudgedBound, PlanDifference,
 };
 use analysis::scaling::Scaling;
 use serde_json::{Value, json};
@@ -70,7 +70,7 @@ fn bound(judged: &JudgedBound) -> Value {
     })
 }
 
-fn side(side: &Side) -> Value {
+fn side(side: &ComparedSide) -> Value {
     let best = side.best.as_ref().map(|best| {
         json!({
             "load": load(best.load),
@@ -104,11 +104,11 @@ fn figures(figures: &Figures) -> Value {
     })
 }
 
-fn change(change: &Change) -> Value {
+fn change(change: &FigureChange) -> Value {
     let (basis, pairs) = match change.basis {
-        Basis::Interleaved(n) => ("turns", Some([n, n])),
-        Basis::Repetitions(a, b) => ("repetitions", Some([a, b])),
-        Basis::Phases => ("phases", None),
+        IntervalBasis::Interleaved(n) => ("turns", Some([n, n])),
+        IntervalBasis::Repetitions(a, b) => ("repetitions", Some([a, b])),
+        IntervalBasis::Phases => ("phases", None),
     };
     json!({
         "metric": change.metric.name(),

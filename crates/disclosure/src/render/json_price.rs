@@ -1,7 +1,7 @@
 //! JSON of prices; amounts in whole units of the currency.
 
 use analysis::price::price_performance;
-use languages::Named;
+use languages::NamedValues;
 use model::{Discount, Maintenance, Price, PriceItem};
 use serde_json::{Map, Value, json};
 use units::UnitPrice;

@@ -9,8 +9,8 @@ use std::collections::BTreeMap;
 use analysis::Analysis;
 use languages::escaped_json;
 use model::{
-    ConsistencyCheck, CounterUnit, DetailRecord, Example, IntervalRecord, KindTotals, Machine, MeasureUnit,
-    NamedCount, NoticeKind, NoticeTotals, Plan, ResourceRecord, Series, SutUse, export_key,
+    ConsistencyCheck, CounterUnit, DetailRecord, Example, IntervalRecord, KindTotals, MeasureUnit,
+    MonitoredSource, NamedCount, NoticeKind, NoticeTotals, Plan, ResourceRecord, Series, SutUse, export_key,
 };
 use serde_json::{Map, Value, json};
 use stats::Histogram;
@@ -33,7 +33,7 @@ pub struct Ndjson<'a> {
     /// The plan, which names load points and kinds of operations.
     pub plan: &'a Plan,
     /// Machines by number.
-    pub machines: &'a [Machine],
+    pub machines: &'a [MonitoredSource],
     /// Series by number.
     pub series: &'a [Series],
 }
@@ -51,7 +51,7 @@ impl Ndjson<'_> {
             "ended": provenance.ended,
             "plan": self.plan,
         });
-        let machine = |(number, machine): (usize, &Machine)| {
+        let machine = |(number, machine): (usize, &MonitoredSource)| {
             line(&json!({
                 "type": "machine",
                 "machine": number,

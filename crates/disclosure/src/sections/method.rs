@@ -1,6 +1,8 @@
 //! Method: what was done, and what every number means.
 
-use model::{Arrivals, CLOSE_WAIT_MAX, Connection, HttpVersion, Load, ReplyBody, Think, Tls, limits_text};
+use model::{
+    Arrivals, CLOSE_WAIT_MAX, ConnectionLifetime, HttpVersion, Load, ReplyBody, ThinkTime, Tls, limits_text,
+};
 
 use crate::{Block, Column, Report, Row, Section, Table, Text, numbers};
 
@@ -177,9 +179,9 @@ fn measurement(report: &Report) -> Vec<Text> {
 fn connections(report: &Report) -> String {
     let Some(protocol) = report.web().map(|web| web.protocol) else { return String::new() };
     let which = match (protocol.http, protocol.connection) {
-        (HttpVersion::Http2, _) | (_, Connection::KeepAlive { .. }) => return String::new(),
-        (_, Connection::PerRequest) => "every request has its own connection",
-        (_, Connection::Sessions) => "the last request of a session ends with its connection",
+        (HttpVersion::Http2, _) | (_, ConnectionLifetime::KeepAlive { .. }) => return String::new(),
+        (_, ConnectionLifetime::PerRequest) => "every request has its own connection",
+        (_, ConnectionLifetime::Sessions) => "the last request of a session ends with its connection",
     };
     let word = if protocol.tls == Tls::Off { "" } else { " (over TLS: its close_notify)" };
     let n: u64 = report.analysis.load_points.iter().map(|point| point.left_open).sum();
@@ -308,7 +310,7 @@ fn rules(report: &Report) -> Table {
     rows.extend(limited.map(|kind| {
         Row::plain([format!("results of “{}”", kind.name), limits_text(&kind.limits).replace(',', ", ")])
     }));
-    if !report.is_open() && report.plan.workload.think() != Think::None {
+    if !report.is_open() && report.plan.workload.think() != ThinkTime::None {
         rows.push(Row::plain(["user iterations per second", "at most N ÷ Z, within 2 % and chance (3 σ)"]));
     }
     Table::new("Limits", vec![Column::words("What"), Column::words("Limit")], rows)

@@ -1,7 +1,7 @@
 //! Load, file set and network, as the disclosures of SPECweb96 list them.
 
 use analysis::LoadPointResult;
-use model::{Connection, Counter, Fact, FactSection, FactState, LOAD_MACHINE};
+use model::{ConnectionLifetime, Counter, Fact, FactSection, FactState, LOAD_MACHINE};
 
 use crate::{Block, Report, Section, Text, numbers};
 
@@ -112,7 +112,7 @@ fn time_wait_entries(report: &Report) -> Option<String> {
     if let Some(counted) = time_wait_counted(peak) {
         return Some(format!("{}, as counted", numbers::figure(counted)));
     }
-    if report.web()?.protocol.connection != Connection::PerRequest {
+    if report.web()?.protocol.connection != ConnectionLifetime::PerRequest {
         return None;
     }
     let entries = (peak.rate * f64::from(LINUX_TIME_WAIT_S)).round() as u64;

@@ -1,7 +1,7 @@
 //! The top of the report, above all sections: verdict, deviations, headline.
 
 use analysis::{Analysis, LoadPointResult, VerdictState};
-use model::{Ending, Load, Modification};
+use model::{Load, Modification, RunEnding};
 
 use super::{reason_entry, state_text};
 use crate::bottleneck::{bottleneck_adjective, sharing_text};
@@ -131,14 +131,14 @@ fn sentence(report: &Report) -> Text {
         (VerdictState::Invalid | VerdictState::Overloaded, _) => {
             format!("{counted}. The run as a whole is not valid, because:").into()
         }
-        (VerdictState::Incomplete, Ending::Stopped(why)) => {
+        (VerdictState::Incomplete, RunEnding::Stopped(why)) => {
             format!("{counted}. The run was stopped: {why}.").into()
         }
-        (VerdictState::Incomplete, Ending::Missing) => format!(
+        (VerdictState::Incomplete, RunEnding::Missing) => format!(
             "{counted}. The run file has no end: the program or the machine died. Every completed second is included."
         )
         .into(),
-        (VerdictState::Incomplete, Ending::Complete) => {
+        (VerdictState::Incomplete, RunEnding::Complete) => {
             format!("{counted}. Part of the run is missing.").into()
         }
     }

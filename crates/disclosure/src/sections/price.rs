@@ -1,7 +1,7 @@
 //! Price of the configuration by item, and price/performance.
 
 use analysis::price::{PointPrice, PricePerformance, price_performance};
-use languages::Named;
+use languages::NamedValues;
 use model::{Discount, Maintenance, Price, PriceItem, PriceKind, Term, TermUnit};
 use units::{Currency, Decimal, Money, UnitPrice};
 

@@ -1,6 +1,6 @@
 //! Differences between the load of the benchmark and that of servers in production.
 
-use model::{Arrivals, Connection, HttpVersion, Load, ReplyBody, Request, Think, Tls};
+use model::{Arrivals, ConnectionLifetime, HttpVersion, Load, ReplyBody, Request, ThinkTime, Tls};
 
 use crate::{Block, Report, Section, Text, numbers};
 
@@ -47,12 +47,12 @@ type Note = (&'static str, String);
 fn users(report: &Report) -> Note {
     let text = match (report.is_open(), report.plan.workload.think()) {
         (true, _) => "Operations follow a schedule; no users leave, come back or press reload.".to_owned(),
-        (false, Think::None) => format!(
+        (false, ThinkTime::None) => format!(
             "Users never pause, so each of them makes as many requests as many people who read what they get. Do not read the \
              number of {} as a number of people.",
             report.terms().load_noun
         ),
-        (false, Think::Fixed(time) | Think::Exponential(time)) => format!(
+        (false, ThinkTime::Fixed(time) | ThinkTime::Exponential(time)) => format!(
             "Users pause {} on average; real users pause far longer, so do not read this as a number of people.",
             numbers::time(time)
         ),
@@ -86,14 +86,14 @@ fn connections(report: &Report) -> Option<Note> {
             "Connections are kept busy until the server closes them. There are no new clients, and none that keep a \
              connection open without using it."
         }
-        Connection::PerRequest => {
+        ConnectionLifetime::PerRequest => {
             "Every request has its own connection, so the cost of opening and closing connections weighs heavily; browsers \
              and proxies reuse theirs."
         }
-        Connection::Sessions => {
+        ConnectionLifetime::Sessions => {
             "Connections last for a session. There are no slow or idle ones, which would hold memory and workers."
         }
-        Connection::KeepAlive { .. } => {
+        ConnectionLifetime::KeepAlive { .. } => {
             "Connections are opened once and kept busy. There are no new clients, and none that keep a connection open \
              without using it."
         }

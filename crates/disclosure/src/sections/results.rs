@@ -1,7 +1,7 @@
 //! The results table, in the shape of the WebStone reports of 1996.
 
 use analysis::{Analysis, LoadPointResult};
-use model::Think;
+use model::ThinkTime;
 
 use super::{is_doubtful, score, state_text};
 use crate::report::{Terms, load_number};
@@ -69,7 +69,7 @@ pub fn table_notes(report: &Report) -> Vec<String> {
 /// Returns `None` where the load factor is the number of users, as it is if they do not think, or need not be.
 fn little_note(report: &Report) -> Option<String> {
     let off = |point: &LoadPointResult| (point.load_factor / point.load.level() - 1.0).abs();
-    let is_expected = !report.is_open() && report.plan.workload.think() == Think::None;
+    let is_expected = !report.is_open() && report.plan.workload.think() == ThinkTime::None;
     let is_off = report.analysis.load_points.iter().any(|point| LITTLE_NOTED_MIN < off(point));
     (is_expected && is_off).then(|| {
         format!(

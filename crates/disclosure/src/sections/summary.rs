@@ -1,7 +1,7 @@
 //! Executive overview: what was found, what was tested.
 
 use analysis::VerdictState;
-use model::{Connection, Load};
+use model::{ConnectionLifetime, Load};
 
 use super::highlights::highlights;
 use crate::bottleneck::{bare_name, sharing_text};
@@ -209,10 +209,10 @@ pub(crate) fn protocol_text(report: &Report) -> String {
     };
     let (version, tls) = (protocol.http.name(), protocol.tls.clause());
     let connection = match protocol.connection {
-        Connection::PerRequest => "one connection per request".to_owned(),
-        Connection::Sessions => "one connection per session".to_owned(),
-        Connection::KeepAlive { requests_max: None } => "keep-alive".to_owned(),
-        Connection::KeepAlive { requests_max: Some(n) } => {
+        ConnectionLifetime::PerRequest => "one connection per request".to_owned(),
+        ConnectionLifetime::Sessions => "one connection per session".to_owned(),
+        ConnectionLifetime::KeepAlive { requests_max: None } => "keep-alive".to_owned(),
+        ConnectionLifetime::KeepAlive { requests_max: Some(n) } => {
             format!("keep-alive, at most {n} requests per connection")
         }
     };

@@ -1,8 +1,8 @@
 //! The workload: its requests, their shares and the expected responses.
 
 use model::{
-    Connection, Cookies, Count, DataSet, OperationKind, Page, Parameter, Redirects, ReplyBody, Request,
-    Think, WebWorkload,
+    ConnectionLifetime, Cookies, DataSet, OperationKind, Page, Parameter, Redirects, ReplyBody, Request,
+    ThinkTime, ValueCount, WebWorkload,
 };
 
 use super::kinds::{in_unit, measure_unit};
@@ -112,7 +112,7 @@ fn introduction(report: &Report, workload: &WebWorkload) -> String {
 
 /// Returns the behavior of users between requests: think time and the end of connections.
 fn behavior(report: &Report, workload: &WebWorkload) -> Option<String> {
-    let sessions = (workload.protocol.connection == Connection::Sessions).then(|| {
+    let sessions = (workload.protocol.connection == ConnectionLifetime::Sessions).then(|| {
         "A connection carries one session of random length: 1 request in 30 % of the sessions, 5 to 15 requests in \
          6.36 % each, as in SPECweb99."
             .to_owned()
@@ -145,10 +145,10 @@ fn user_sessions(workload: &WebWorkload) -> Option<String> {
 fn think(report: &Report, unit: &str) -> Option<String> {
     match report.plan.workload.think() {
         _ if report.is_open() => None,
-        Think::None => None,
+        ThinkTime::None => None,
         _ if 1 < report.plan.catalog.pauses.len() => Some(pauses_in_words(report, unit)),
-        Think::Fixed(time) => Some(format!("Users pause {} after each {unit}.", numbers::time(time))),
-        Think::Exponential(time) => Some(format!(
+        ThinkTime::Fixed(time) => Some(format!("Users pause {} after each {unit}.", numbers::time(time))),
+        ThinkTime::Exponential(time) => Some(format!(
             "Users pause after each {unit}; the pauses have a negative exponential distribution with mean {}, not truncated.",
             numbers::time(time)
         )),
@@ -160,8 +160,8 @@ fn pauses_in_words(report: &Report, unit: &str) -> String {
     let kinds = report.plan.catalog.pauses.iter().map(|pause| {
         let mean = numbers::time(pause.time.mean());
         match pause.time {
-            Think::Exponential(_) => format!("{} (mean {mean}, negative exponential)", pause.name),
-            Think::Fixed(_) | Think::None => format!("{} ({mean})", pause.name),
+            ThinkTime::Exponential(_) => format!("{} (mean {mean}, negative exponential)", pause.name),
+            ThinkTime::Fixed(_) | ThinkTime::None => format!("{} ({mean})", pause.name),
         }
     });
     let mean = numbers::time(report.plan.workload.think().mean());
@@ -272,8 +272,8 @@ fn parameters(report: &Report, workload: &WebWorkload) -> Option<Table> {
     let level = report.plan.level_max();
     let row = |parameter: &&Parameter| {
         let count = match parameter.count {
-            Count::Fixed(count) => numbers::count(count),
-            Count::SquareRoot(factor) => {
+            ValueCount::Fixed(count) => numbers::count(count),
+            ValueCount::SquareRoot(factor) => {
                 format!("⌈√({factor} · load)⌉ = {}", numbers::count(parameter.count.at(level)))
             }
         };

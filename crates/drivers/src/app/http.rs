@@ -4,8 +4,8 @@ use std::io::Write;
 
 use frame::app::{AppOperation, PAYLOAD_MAX, fill_payload, split_sized_content};
 use http1::{
-    BodyReader, FinalResponseHead, Framing, HeadError, Parsed, RequestError, RequestMethod, RequestOptions,
-    RequestTemplate, parse_final_response, unfolded,
+    BodyReader, FinalResponseHead, Framing, HeadError, ParseStatus, RequestError, RequestMethod,
+    RequestOptions, RequestTemplate, parse_final_response, unfolded,
 };
 use model::{AppPayload, AppWorkload, Outcome};
 
@@ -103,7 +103,7 @@ pub(super) fn read(
     {
         return read(&joined, has_ended, operation);
     }
-    let Parsed::Complete { head: FinalResponseHead { head, start }, length } =
+    let ParseStatus::Complete { head: FinalResponseHead { head, start }, length } =
         parsed.map_err(|error| head_failure(error, bytes.len()))?
     else {
         return Ok(None);
@@ -187,7 +187,7 @@ fn number(body: &[u8]) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use frame::app::PREPARE;
-    use model::{AppFileIo, AppProtocol, AppRequest, AppSuite, AppTransaction, Think};
+    use model::{AppFileIo, AppProtocol, AppRequest, AppSuite, AppTransaction, ThinkTime};
     use proptest::prelude::*;
 
     use super::super::request::FileCursor;
@@ -203,7 +203,7 @@ mod tests {
             io: AppFileIo::Durable,
             is_cold: true,
             protocol: AppProtocol::Http,
-            think: Think::None,
+            think: ThinkTime::None,
         }
     }
 

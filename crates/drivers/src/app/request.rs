@@ -125,7 +125,7 @@ fn operation(transaction: AppTransaction) -> AppOperation {
 
 #[cfg(test)]
 mod tests {
-    use languages::Named;
+    use languages::NamedValues;
 
     use super::*;
 

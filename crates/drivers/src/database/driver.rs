@@ -5,14 +5,14 @@ use std::collections::VecDeque;
 use std::rc::Rc;
 
 use engine::{Driver, SessionError};
-use model::{Kinded, MeasuredValues, Outcome, Reply};
+use model::{HasKind, MeasuredValues, Outcome, Reply};
 use tokio::task::AbortHandle;
 use units::{Clock, Nanos, RealClock};
 
 use super::connection::SqlConnection;
 use super::failure::{self, RefusalTexts, SqlFailure};
 use super::server::SqlServer;
-use super::transaction::Changes;
+use super::transaction::CommitMode;
 use crate::net::OperationFailure;
 
 /// A server as the sessions of a load thread with it share it.
@@ -103,7 +103,7 @@ pub(crate) trait DatabaseSessions: 'static {
     /// A session with it.
     type Session: DatabaseSession<Connection = <Self::Server as SqlServer>::Connection>;
     /// The operation that a session performs.
-    type Operation: Kinded;
+    type Operation: HasKind;
     /// The result of an operation.
     type Performed;
     /// The failure of one.
@@ -120,7 +120,7 @@ pub(crate) trait DatabaseSessions: 'static {
         &self,
         session: &mut Self::Session,
         operation: &Self::Operation,
-        changes: Changes,
+        changes: CommitMode,
     ) -> Result<Self::Performed, Self::Failure>;
 
     /// Returns the measures of an operation, from its result and the number of its requests and bytes.
@@ -128,7 +128,7 @@ pub(crate) trait DatabaseSessions: 'static {
         &self,
         operation: &Self::Operation,
         performed: Self::Performed,
-        exchanged: Exchanged,
+        exchanged: TrafficCounts,
     ) -> MeasuredValues;
 
     /// Returns the name of an operation's kind.
@@ -143,22 +143,22 @@ pub(crate) trait DatabaseSessions: 'static {
 
 /// The number of requests of a connection, and the bytes sent and received.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Exchanged {
+pub(crate) struct TrafficCounts {
     pub(crate) round_trips: u64,
     pub(crate) sent: u64,
     pub(crate) received: u64,
 }
 
-impl Exchanged {
+impl TrafficCounts {
     /// Returns those of a connection so far.
-    fn by(connection: &impl SqlConnection) -> Exchanged {
+    fn by(connection: &impl SqlConnection) -> TrafficCounts {
         let (sent, received) = connection.bytes();
-        Exchanged { round_trips: connection.n_round_trips(), sent, received }
+        TrafficCounts { round_trips: connection.n_round_trips(), sent, received }
     }
 
     /// Returns those after an earlier moment.
-    fn since(self, before: Exchanged) -> Exchanged {
-        Exchanged {
+    fn since(self, before: TrafficCounts) -> TrafficCounts {
+        TrafficCounts {
             round_trips: self.round_trips - before.round_trips,
             sent: self.sent - before.sent,
             received: self.received - before.received,
@@ -167,16 +167,16 @@ impl Exchanged {
 }
 
 /// A driver of one user; owns the user's session.
-pub(crate) struct SessionDriver<C: DatabaseSessions> {
+pub(crate) struct DatabaseSessionDriver<C: DatabaseSessions> {
     context: Rc<C>,
-    changes: Changes,
+    changes: CommitMode,
     session: Option<Box<C::Session>>,
 }
 
-impl<C: DatabaseSessions> SessionDriver<C> {
+impl<C: DatabaseSessions> DatabaseSessionDriver<C> {
     /// Creates the driver of a user, without a session.
-    pub(crate) fn new(context: Rc<C>, changes: Changes) -> SessionDriver<C> {
-        SessionDriver { context, changes, session: None }
+    pub(crate) fn new(context: Rc<C>, changes: CommitMode) -> DatabaseSessionDriver<C> {
+        DatabaseSessionDriver { context, changes, session: None }
     }
 
     /// Performs an operation; returns its measures.
@@ -186,12 +186,12 @@ impl<C: DatabaseSessions> SessionDriver<C> {
             Some(session) => session,
             none => none.insert(context.open().await?),
         };
-        let before = Exchanged::by(session.connection());
+        let before = TrafficCounts::by(session.connection());
         let performed = context.perform(session, operation, self.changes).await;
         let done = context.shared().clock.now();
         match performed {
             Ok(performed) => {
-                let exchanged = Exchanged::by(session.connection()).since(before);
+                let exchanged = TrafficCounts::by(session.connection()).since(before);
                 Ok((done, context.measured(operation, performed, exchanged)))
             }
             Err(failure) => {
@@ -204,7 +204,7 @@ impl<C: DatabaseSessions> SessionDriver<C> {
     }
 }
 
-impl<C: DatabaseSessions> Driver for SessionDriver<C> {
+impl<C: DatabaseSessions> Driver for DatabaseSessionDriver<C> {
     type Operation = C::Operation;
 
     const OPENS_WHEN_NEEDED: bool = true;

@@ -11,10 +11,10 @@
 
 pub(crate) mod connection;
 pub(crate) mod driver;
-pub(crate) mod each;
 pub(crate) mod error;
 pub(crate) mod failure;
 pub(crate) mod mariadb;
+pub(crate) mod per_product;
 pub(crate) mod postgres;
 pub(crate) mod room;
 pub(crate) mod row_scan;

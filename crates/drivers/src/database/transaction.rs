@@ -47,7 +47,7 @@ pub(crate) fn describe_not_committed(code: u64) -> &'static str {
 
 /// Whether the changes of transactions are kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Changes {
+pub(crate) enum CommitMode {
     Kept,
     Undone,
 }

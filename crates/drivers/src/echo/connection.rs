@@ -9,7 +9,7 @@ use units::{Clock, Nanos};
 
 use super::EchoContext;
 use super::wire::{HEAD_BYTES, Head, PartialHead};
-use crate::net::{OperationFailure, Received, TcpTransport};
+use crate::net::{OperationFailure, ReadOutcome, TcpTransport};
 
 /// The outcomes of refusals by their codes, from 1.
 const REFUSALS: [Outcome; 4] = [Outcome::Denied, Outcome::Conflict, Outcome::Gone, Outcome::Full];
@@ -142,7 +142,7 @@ impl EchoConnection {
     /// Takes what was read while no message is under way. Returns whether the connection can still be used.
     pub(super) fn take_at_rest(
         &mut self,
-        read: Result<Received, Errno>,
+        read: Result<ReadOutcome, Errno>,
         context: &EchoContext,
         notices: &mut NoticeQueue,
     ) -> bool {

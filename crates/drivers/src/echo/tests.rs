@@ -4,7 +4,7 @@ use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::thread;
 
-use model::Think;
+use model::ThinkTime;
 use model::echo::{EchoMessageKind, EchoNotice};
 use tokio::runtime::Builder;
 use tokio::task::yield_now;
@@ -22,7 +22,7 @@ const AFTER: Nanos = Nanos::from_millis(1);
 
 fn workload(notice: Option<EchoNotice>) -> EchoWorkload {
     let kind = EchoMessageKind { name: "short".to_owned(), bytes: CONTENT_BYTES as u32, weight: 1, notice };
-    EchoWorkload { messages: vec![kind], think: Think::Fixed(Nanos::ZERO) }
+    EchoWorkload { messages: vec![kind], think: ThinkTime::Fixed(Nanos::ZERO) }
 }
 
 /// Runs a test on this thread while a server serves it on another.

@@ -27,7 +27,7 @@ pub(crate) use failure::OperationFailure;
 pub use handshake_problem::HandshakeProblem;
 pub use identity::{ClientIdentity, ClientIdentityError};
 pub use policy::{TargetPolicy, TargetPolicyError};
-pub(crate) use tcp::{Received, TcpTransport};
+pub(crate) use tcp::{ReadOutcome, TcpTransport};
 pub(crate) use tls::ClientTls;
 pub use tls::ClientTlsError;
 

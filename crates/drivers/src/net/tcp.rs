@@ -30,7 +30,7 @@ pub struct TcpTransport {
 
 /// The result of one read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Received {
+pub struct ReadOutcome {
     /// Bytes added to the buffer; zero at the end of the stream.
     pub(crate) bytes: usize,
     /// Whether the stream has ended.
@@ -38,7 +38,7 @@ pub struct Received {
 }
 
 /// The result of an attempt to send a request without waiting.
-pub(crate) enum Sent {
+pub(crate) enum SendOutcome {
     /// All of it was sent.
     Whole(TcpTransport),
     /// The connection is established and this much was sent; the socket buffer is full.
@@ -77,12 +77,16 @@ pub(super) fn begin_unix(address: &SocketAddrUnix) -> Result<(OwnedFd, bool), Er
 }
 
 /// Sends a request on a connecting socket: on a fast network the connection is established by now.
-pub(crate) fn send_at_once(socket: OwnedFd, is_established: bool, request: &[u8]) -> Result<Sent, Errno> {
+pub(crate) fn send_at_once(
+    socket: OwnedFd,
+    is_established: bool,
+    request: &[u8],
+) -> Result<SendOutcome, Errno> {
     match send(&socket, request, SendFlags::NOSIGNAL) {
-        Ok(n) if n == request.len() => Ok(Sent::Whole(TcpTransport::new(socket)?)),
-        Ok(n) => Ok(Sent::Partly(socket, n)),
-        Err(Errno::AGAIN) if is_established => Ok(Sent::Partly(socket, 0)),
-        Err(Errno::AGAIN) => Ok(Sent::NotYet(socket)),
+        Ok(n) if n == request.len() => Ok(SendOutcome::Whole(TcpTransport::new(socket)?)),
+        Ok(n) => Ok(SendOutcome::Partly(socket, n)),
+        Err(Errno::AGAIN) if is_established => Ok(SendOutcome::Partly(socket, 0)),
+        Err(Errno::AGAIN) => Ok(SendOutcome::NotYet(socket)),
         Err(error) => Err(error),
     }
 }
@@ -172,7 +176,7 @@ impl TcpTransport {
         &'a self,
         buffer: &'a RefCell<Vec<u8>>,
         kept: &'a [u8],
-    ) -> impl Future<Output = Result<Received, Errno>> {
+    ) -> impl Future<Output = Result<ReadOutcome, Errno>> {
         poll_fn(move |context| self.poll_read(context, buffer, kept))
     }
 
@@ -181,7 +185,7 @@ impl TcpTransport {
         context: &mut Context<'_>,
         buffer: &RefCell<Vec<u8>>,
         kept: &[u8],
-    ) -> Poll<Result<Received, Errno>> {
+    ) -> Poll<Result<ReadOutcome, Errno>> {
         loop {
             let mut guard = ready!(self.descriptor.poll_read_ready(context)).map_err(errno)?;
             let has_ended = guard.ready().is_read_closed();
@@ -189,13 +193,13 @@ impl TcpTransport {
             buffer[..kept.len()].copy_from_slice(kept);
             let room = &mut buffer[kept.len()..];
             match rustix::io::read(self.descriptor.get_ref(), &mut *room) {
-                Ok(0) => return Poll::Ready(Ok(Received { bytes: 0, is_end: true })),
+                Ok(0) => return Poll::Ready(Ok(ReadOutcome { bytes: 0, is_end: true })),
                 Ok(bytes) => {
                     let is_all = bytes < room.len();
                     if is_all {
                         guard.clear_ready_matching(Ready::READABLE);
                     }
-                    return Poll::Ready(Ok(Received { bytes, is_end: is_all && has_ended }));
+                    return Poll::Ready(Ok(ReadOutcome { bytes, is_end: is_all && has_ended }));
                 }
                 Err(Errno::AGAIN) => guard.clear_ready(),
                 Err(Errno::INTR) => {}

@@ -15,18 +15,18 @@ use super::sql::control::{DatabaseAccount, DatabaseData, SessionCounts, SqlContr
 use super::sql::driver::SqlContext;
 use super::sql::load::{LoadMethod, load};
 use super::sql::schema::ORDER_SCHEMA;
-use crate::database::driver::{DatabaseSessions, SessionDriver};
-use crate::database::each::{Each, each};
+use crate::database::driver::{DatabaseSessionDriver, DatabaseSessions};
 use crate::database::error::DatabaseError;
 use crate::database::mariadb::MariaDbSessions;
+use crate::database::per_product::{PerProduct, each};
 use crate::database::postgres::PostgresSessions;
 use crate::database::room::DatabaseConnections;
 use crate::database::server::{DatabaseServer, DatabaseSetupError};
-use crate::database::transaction::Changes;
+use crate::database::transaction::CommitMode;
 
 /// The state that all sessions of a load thread with one server share.
 #[derive(Debug)]
-pub struct DatabaseContext(Each<Rc<SqlContext<PostgresSessions>>, Rc<SqlContext<MariaDbSessions>>>);
+pub struct DatabaseContext(PerProduct<Rc<SqlContext<PostgresSessions>>, Rc<SqlContext<MariaDbSessions>>>);
 
 impl DatabaseContext {
     /// Prepares the transactions of a workload for a server.
@@ -42,11 +42,11 @@ impl DatabaseContext {
         Ok(Rc::new(DatabaseContext(match server.product {
             DatabaseProduct::PostgreSql => {
                 let sessions = PostgresSessions::new(server, Some(ORDER_SCHEMA), source_addresses)?;
-                Each::PostgreSql(SqlContext::new(sessions, workload.sql, clock))
+                PerProduct::PostgreSql(SqlContext::new(sessions, workload.sql, clock))
             }
             DatabaseProduct::MariaDb => {
                 let sessions = MariaDbSessions::new(server, Some(ORDER_SCHEMA), source_addresses)?;
-                Each::MariaDb(SqlContext::new(sessions, workload.sql, clock))
+                PerProduct::MariaDb(SqlContext::new(sessions, workload.sql, clock))
             }
         })))
     }
@@ -59,24 +59,31 @@ impl DatabaseContext {
 
 /// A driver of one terminal; owns the terminal's session.
 pub struct DatabaseDriver(
-    Each<SessionDriver<SqlContext<PostgresSessions>>, SessionDriver<SqlContext<MariaDbSessions>>>,
+    PerProduct<
+        DatabaseSessionDriver<SqlContext<PostgresSessions>>,
+        DatabaseSessionDriver<SqlContext<MariaDbSessions>>,
+    >,
 );
 
 impl DatabaseDriver {
     /// Creates the driver of a terminal, without a session.
     pub fn new(context: &DatabaseContext) -> DatabaseDriver {
-        DatabaseDriver::with(context, Changes::Kept)
+        DatabaseDriver::with(context, CommitMode::Kept)
     }
 
     /// Creates a driver whose transactions change nothing: each is rolled back when it is done.
     pub fn without_changes(context: &DatabaseContext) -> DatabaseDriver {
-        DatabaseDriver::with(context, Changes::Undone)
+        DatabaseDriver::with(context, CommitMode::Undone)
     }
 
-    fn with(context: &DatabaseContext, changes: Changes) -> DatabaseDriver {
+    fn with(context: &DatabaseContext, changes: CommitMode) -> DatabaseDriver {
         DatabaseDriver(match &context.0 {
-            Each::PostgreSql(context) => Each::PostgreSql(SessionDriver::new(Rc::clone(context), changes)),
-            Each::MariaDb(context) => Each::MariaDb(SessionDriver::new(Rc::clone(context), changes)),
+            PerProduct::PostgreSql(context) => {
+                PerProduct::PostgreSql(DatabaseSessionDriver::new(Rc::clone(context), changes))
+            }
+            PerProduct::MariaDb(context) => {
+                PerProduct::MariaDb(DatabaseSessionDriver::new(Rc::clone(context), changes))
+            }
         })
     }
 }
@@ -104,7 +111,7 @@ impl Driver for DatabaseDriver {
 }
 
 /// A session beside the terminals.
-pub struct DatabaseControl(Each<SqlControl<PostgresSessions>, SqlControl<MariaDbSessions>>);
+pub struct DatabaseControl(PerProduct<SqlControl<PostgresSessions>, SqlControl<MariaDbSessions>>);
 
 impl DatabaseControl {
     /// Opens a session.
@@ -113,8 +120,12 @@ impl DatabaseControl {
     /// There is no connection.
     pub async fn open(context: &DatabaseContext) -> Result<DatabaseControl, DatabaseError> {
         Ok(DatabaseControl(match &context.0 {
-            Each::PostgreSql(context) => Each::PostgreSql(SqlControl::open(&context.shared().server).await?),
-            Each::MariaDb(context) => Each::MariaDb(SqlControl::open(&context.shared().server).await?),
+            PerProduct::PostgreSql(context) => {
+                PerProduct::PostgreSql(SqlControl::open(&context.shared().server).await?)
+            }
+            PerProduct::MariaDb(context) => {
+                PerProduct::MariaDb(SqlControl::open(&context.shared().server).await?)
+            }
         }))
     }
 
@@ -124,10 +135,10 @@ impl DatabaseControl {
     /// There is no connection.
     pub async fn connect(server: &DatabaseServer) -> Result<DatabaseControl, DatabaseError> {
         Ok(DatabaseControl(match server.product {
-            DatabaseProduct::PostgreSql => Each::PostgreSql(
+            DatabaseProduct::PostgreSql => PerProduct::PostgreSql(
                 SqlControl::open(&PostgresSessions::new(server, Some(ORDER_SCHEMA), &[])?).await?,
             ),
-            DatabaseProduct::MariaDb => Each::MariaDb(
+            DatabaseProduct::MariaDb => PerProduct::MariaDb(
                 SqlControl::open(&MariaDbSessions::new(server, Some(ORDER_SCHEMA), &[])?).await?,
             ),
         }))

@@ -10,15 +10,15 @@ use units::RealClock;
 use super::SqlSetupError;
 use super::prepared::{ExpectedColumn, PreparedTransactions};
 use super::session::{
-    Session, StatementRefusal, TransactionFailure, TransactionResult, WrongRows, WrongValue, other_rows,
+    SqlSession, StatementRefusal, TransactionFailure, TransactionResult, WrongRows, WrongValue, other_rows,
 };
 use crate::database::connection::SqlConnection;
-use crate::database::driver::{DatabaseSessions, Exchanged, SharedServer};
+use crate::database::driver::{DatabaseSessions, SharedServer, TrafficCounts};
 use crate::database::error::{CONNECTING, DatabaseError, unconnected, within};
 use crate::database::failure::{SqlFailure, SqlStateCode};
 use crate::database::room::{DatabaseConnections, connections_of};
 use crate::database::server::SqlServer;
-use crate::database::transaction::Changes;
+use crate::database::transaction::CommitMode;
 use crate::net::OperationFailure;
 
 /// The state that all sessions of a load thread with one server share.
@@ -62,7 +62,7 @@ impl<S: SqlServer> SessionContext<S> {
             refused.push((kind, index, failure));
             Ok(())
         };
-        let opened = Session::open(connection, &self.transactions, self.allows_writes, note);
+        let opened = SqlSession::open(connection, &self.transactions, self.allows_writes, note);
         within(PREPARING, limit, opened).await?.map_err(DatabaseError::of(PREPARING))?;
         Ok(refused.into_iter().map(|one| self.refusal(one)).collect())
     }
@@ -106,7 +106,7 @@ impl<S: SqlServer> SessionContext<S> {
 
 impl<S: SqlServer> DatabaseSessions for SessionContext<S> {
     type Server = S;
-    type Session = Session<S::Connection>;
+    type Session = SqlSession<S::Connection>;
     type Operation = SqlRequest;
     type Performed = TransactionResult;
     type Failure = TransactionFailure;
@@ -115,24 +115,29 @@ impl<S: SqlServer> DatabaseSessions for SessionContext<S> {
         &self.shared
     }
 
-    async fn open(&self) -> Result<Box<Session<S::Connection>>, SqlFailure> {
+    async fn open(&self) -> Result<Box<SqlSession<S::Connection>>, SqlFailure> {
         let connection = self.shared.server.connect().await?;
         // The probe has told each that is refused; here the first is enough.
         let first = |_, _, failure| Err(failure);
-        let opened = Session::open(connection, &self.transactions, self.allows_writes, first).await;
+        let opened = SqlSession::open(connection, &self.transactions, self.allows_writes, first).await;
         opened.map(Box::new)
     }
 
     async fn perform(
         &self,
-        session: &mut Session<S::Connection>,
+        session: &mut SqlSession<S::Connection>,
         request: &SqlRequest,
-        changes: Changes,
+        changes: CommitMode,
     ) -> Result<TransactionResult, TransactionFailure> {
         session.perform(&self.transactions, request, changes).await
     }
 
-    fn measured(&self, _: &SqlRequest, result: TransactionResult, exchanged: Exchanged) -> MeasuredValues {
+    fn measured(
+        &self,
+        _: &SqlRequest,
+        result: TransactionResult,
+        exchanged: TrafficCounts,
+    ) -> MeasuredValues {
         let mut values = MeasuredValues::default();
         for (measure, value) in [
             (sql_measure::ROUND_TRIPS, exchanged.round_trips),

@@ -19,14 +19,14 @@ use model::{DataTable, DatabaseProduct, RegexError, Reply, SqlRequest, SqlWorklo
 use thiserror::Error;
 use units::{Nanos, RealClock};
 
-use crate::database::driver::SessionDriver;
-use crate::database::each::{Each, each};
+use crate::database::driver::DatabaseSessionDriver;
 use crate::database::error::DatabaseError;
 use crate::database::mariadb::MariaDbSessions;
+use crate::database::per_product::{PerProduct, each};
 use crate::database::postgres::PostgresSessions;
 use crate::database::room::DatabaseConnections;
 use crate::database::server::{DatabaseServer, DatabaseSetupError};
-use crate::database::transaction::Changes;
+use crate::database::transaction::CommitMode;
 use driver::SessionContext;
 pub use session::StatementRefusal;
 
@@ -57,7 +57,7 @@ pub enum SqlSetupError {
 
 /// The state that all sessions of a load thread with one server share.
 #[derive(Debug)]
-pub struct SqlSessions(Each<Rc<SessionContext<PostgresSessions>>, Rc<SessionContext<MariaDbSessions>>>);
+pub struct SqlSessions(PerProduct<Rc<SessionContext<PostgresSessions>>, Rc<SessionContext<MariaDbSessions>>>);
 
 impl SqlSessions {
     /// Prepares the transactions of a workload for a server; `data` are the values of its data, in their order.
@@ -74,11 +74,11 @@ impl SqlSessions {
         Ok(SqlSessions(match server.product {
             DatabaseProduct::PostgreSql => {
                 let sessions = PostgresSessions::new(server, None, source_addresses)?;
-                Each::PostgreSql(SessionContext::new(server.product, sessions, workload, data, clock)?)
+                PerProduct::PostgreSql(SessionContext::new(server.product, sessions, workload, data, clock)?)
             }
             DatabaseProduct::MariaDb => {
                 let sessions = MariaDbSessions::new(server, None, source_addresses)?;
-                Each::MariaDb(SessionContext::new(server.product, sessions, workload, data, clock)?)
+                PerProduct::MariaDb(SessionContext::new(server.product, sessions, workload, data, clock)?)
             }
         }))
     }
@@ -103,24 +103,31 @@ impl SqlSessions {
 
 /// A driver of one user; owns the user's session.
 pub struct SqlDriver(
-    Each<SessionDriver<SessionContext<PostgresSessions>>, SessionDriver<SessionContext<MariaDbSessions>>>,
+    PerProduct<
+        DatabaseSessionDriver<SessionContext<PostgresSessions>>,
+        DatabaseSessionDriver<SessionContext<MariaDbSessions>>,
+    >,
 );
 
 impl SqlDriver {
     /// Creates the driver of a user, without a session.
     pub fn new(sessions: &SqlSessions) -> SqlDriver {
-        SqlDriver::with(sessions, Changes::Kept)
+        SqlDriver::with(sessions, CommitMode::Kept)
     }
 
     /// Creates a driver whose transactions change nothing: each is rolled back when it is done.
     pub fn without_changes(sessions: &SqlSessions) -> SqlDriver {
-        SqlDriver::with(sessions, Changes::Undone)
+        SqlDriver::with(sessions, CommitMode::Undone)
     }
 
-    fn with(sessions: &SqlSessions, changes: Changes) -> SqlDriver {
+    fn with(sessions: &SqlSessions, changes: CommitMode) -> SqlDriver {
         SqlDriver(match &sessions.0 {
-            Each::PostgreSql(context) => Each::PostgreSql(SessionDriver::new(Rc::clone(context), changes)),
-            Each::MariaDb(context) => Each::MariaDb(SessionDriver::new(Rc::clone(context), changes)),
+            PerProduct::PostgreSql(context) => {
+                PerProduct::PostgreSql(DatabaseSessionDriver::new(Rc::clone(context), changes))
+            }
+            PerProduct::MariaDb(context) => {
+                PerProduct::MariaDb(DatabaseSessionDriver::new(Rc::clone(context), changes))
+            }
         })
     }
 }

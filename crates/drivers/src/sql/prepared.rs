@@ -214,7 +214,7 @@ fn source(
 
 #[cfg(test)]
 mod tests {
-    use model::{Count, RowPick, RowsEnd, Think, UserPage};
+    use model::{RowPick, RowsEnd, ThinkTime, UserPage, ValueCount};
 
     use super::*;
 
@@ -227,11 +227,11 @@ mod tests {
                 weight: 1,
                 is_atomic: false,
                 statements: vec![statement],
-                parameters: vec![Parameter::numbers("id", 7, Count::Fixed(3)), color],
+                parameters: vec![Parameter::numbers("id", 7, ValueCount::Fixed(3)), color],
                 share_gap_max: None,
                 limits: Vec::new(),
             }],
-            think: Think::None,
+            think: ThinkTime::None,
             data: vec![DataSet {
                 name: "users".to_owned(),
                 file: "users.csv".to_owned(),

@@ -6,7 +6,7 @@ use super::prepared::{PreparedStatement, PreparedTransactions};
 use crate::database::connection::{SqlConnection, SqlValue};
 use crate::database::driver::{DatabaseSession, SessionFailure};
 use crate::database::failure::{RefusalTexts, SqlFailure};
-use crate::database::transaction::{Changes, RETRIES_MAX, TransactionState};
+use crate::database::transaction::{CommitMode, RETRIES_MAX, TransactionState};
 use crate::net::OperationFailure;
 
 /// A statement that a server does not prepare.
@@ -126,13 +126,13 @@ pub(super) struct TransactionResult {
 }
 
 /// The session of a user of an SQL workload.
-pub(super) struct Session<C: SqlConnection> {
+pub(super) struct SqlSession<C: SqlConnection> {
     connection: C,
     /// For each transaction, its statements.
     statements: Vec<Vec<C::Statement>>,
 }
 
-impl<C: SqlConnection> DatabaseSession for Session<C> {
+impl<C: SqlConnection> DatabaseSession for SqlSession<C> {
     type Connection = C;
 
     fn connection(&self) -> &C {
@@ -144,7 +144,7 @@ impl<C: SqlConnection> DatabaseSession for Session<C> {
     }
 }
 
-impl<C: SqlConnection> Session<C> {
+impl<C: SqlConnection> SqlSession<C> {
     /// Prepares all statements on a new connection; `refused` is told each that the server does not prepare.
     ///
     /// # Errors
@@ -154,7 +154,7 @@ impl<C: SqlConnection> Session<C> {
         transactions: &PreparedTransactions,
         allows_writes: bool,
         mut refused: impl FnMut(usize, usize, SqlFailure) -> Result<(), SqlFailure>,
-    ) -> Result<Session<C>, SqlFailure> {
+    ) -> Result<SqlSession<C>, SqlFailure> {
         if !allows_writes {
             connection.command(C::READ_ONLY).await?;
         }
@@ -172,7 +172,7 @@ impl<C: SqlConnection> Session<C> {
             }
             statements.push(prepared);
         }
-        Ok(Session { connection, statements })
+        Ok(SqlSession { connection, statements })
     }
 
     /// Performs a transaction. It is begun again with the same values where another one was in its way, unless some of its
@@ -181,7 +181,7 @@ impl<C: SqlConnection> Session<C> {
         &mut self,
         transactions: &PreparedTransactions,
         request: &SqlRequest,
-        changes: Changes,
+        changes: CommitMode,
     ) -> Result<TransactionResult, TransactionFailure> {
         let mut n_retries = 0;
         loop {
@@ -200,17 +200,17 @@ impl<C: SqlConnection> Session<C> {
         &mut self,
         transactions: &PreparedTransactions,
         request: &SqlRequest,
-        changes: Changes,
+        changes: CommitMode,
         may_be_kept: &mut bool,
     ) -> Result<u64, TransactionFailure> {
-        let is_one = transactions.kind(request).is_atomic || changes == Changes::Undone;
+        let is_one = transactions.kind(request).is_atomic || changes == CommitMode::Undone;
         if !is_one {
             let ended = self.statements(transactions, request, may_be_kept).await;
             return self.by_themselves(ended).await;
         }
         self.connection.begin("BEGIN").await?;
         match self.statements(transactions, request, may_be_kept).await {
-            Ok(n_rows) if changes == Changes::Undone => {
+            Ok(n_rows) if changes == CommitMode::Undone => {
                 self.connection.roll_back().await?;
                 Ok(n_rows)
             }

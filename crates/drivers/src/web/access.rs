@@ -6,7 +6,7 @@ use crate::ClientIdentity;
 
 /// The way to a target: the place that connections go to, and the client certificate.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Access {
+pub struct TargetAccess {
     /// The place that connections go to.
     pub connect_to: ConnectTo,
     /// The certificate that is shown to a server that asks for one; it is never stored.

@@ -4,7 +4,7 @@ use std::time::SystemTime;
 
 use model::{BUFFERED_BODY_MAX, Redirects};
 
-use super::missing::Missing;
+use super::missing_value::MissingValue;
 use crate::net::OperationFailure;
 
 /// The most `Set-Cookie` fields of a reply that are looked at.
@@ -16,7 +16,7 @@ const KEPT_BYTES_MAX: usize = 16 << 10;
 /// The parts of a reply to be kept, and those kept so far.
 #[derive(Default)]
 pub struct Capture {
-    wanted: Wanted,
+    wanted: CapturePlan,
     pub(super) set_cookies: Vec<Vec<u8>>,
     pub(super) date: Option<SystemTime>,
     /// The status and `Location` of a redirect that is to be followed.
@@ -28,7 +28,7 @@ pub struct Capture {
 
 /// The parts of a reply to be kept.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Wanted {
+pub(super) struct CapturePlan {
     pub(super) cookies: bool,
     pub(super) body: bool,
     pub(super) redirects: Redirects,
@@ -38,7 +38,7 @@ pub(super) struct Wanted {
 
 impl Capture {
     /// Begins with the next reply.
-    pub(super) fn begin(&mut self, wanted: &Wanted) {
+    pub(super) fn begin(&mut self, wanted: &CapturePlan) {
         self.wanted.clone_from(wanted);
         self.set_cookies.clear();
         self.date = None;
@@ -91,7 +91,7 @@ impl Capture {
             return Ok(());
         }
         if BUFFERED_BODY_MAX < self.body.len() + piece.len() {
-            return Err(Missing::BodyTooLong.into());
+            return Err(MissingValue::BodyTooLong.into());
         }
         self.body.extend_from_slice(piece);
         Ok(())

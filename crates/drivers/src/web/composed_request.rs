@@ -4,7 +4,7 @@ use http1::{RequestMethod, RequestTemplate};
 use model::WebProtocol;
 
 use super::context::WebContext;
-use super::missing::Missing;
+use super::missing_value::MissingValue;
 use super::request::{is_idempotent, request_options};
 use super::transport::RequestBytes;
 
@@ -45,12 +45,12 @@ impl ComposedRequest {
         protocol: &WebProtocol,
         host: &str,
         closes: bool,
-    ) -> Result<ComposedRequest, Missing> {
+    ) -> Result<ComposedRequest, MissingValue> {
         let options = request_options(protocol, closes, host);
         let RequestParts { method, path, headers, body } = &parts;
         let template = RequestTemplate::new(method, &options, headers, body.as_bytes());
-        let template = template.map_err(|_| Missing::Unusable)?;
-        let bytes = template.bytes(path).map_err(|_| Missing::Unusable)?;
+        let template = template.map_err(|_| MissingValue::Unusable)?;
+        let bytes = template.bytes(path).map_err(|_| MissingValue::Unusable)?;
         Ok(ComposedRequest { method: template.method(), bytes, closes, parts })
     }
 

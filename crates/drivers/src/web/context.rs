@@ -6,7 +6,8 @@ use std::rc::Rc;
 
 use languages::{foreign_text, without_credentials};
 use model::{
-    Connection, Content, HttpVersion, MissingSecret, Request, Secrets, WebProtocol, WebRequest, WebWorkload,
+    ConnectionLifetime, Content, HttpVersion, MissingSecret, Request, Secrets, WebProtocol, WebRequest,
+    WebWorkload,
 };
 use units::{Nanos, RealClock};
 
@@ -54,7 +55,7 @@ pub struct WebContext {
     pub(crate) clock: RealClock,
     pub(crate) content: Content,
     requests: Vec<PreparedRequest>,
-    pub(crate) connection: Connection,
+    pub(crate) connection: ConnectionLifetime,
     /// The bodies of each object, for replies without known content.
     pub(crate) seen: SeenBodies,
     /// The read buffer.

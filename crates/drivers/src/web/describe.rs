@@ -7,7 +7,7 @@ use rustix::io::Errno;
 
 use super::body_check::{JSON_TOO_LONG, NOT_JSON};
 use super::context::WebContext;
-use super::missing::{BadRedirect, Missing, SessionNames};
+use super::missing_value::{BadRedirect, MissingValue, SessionNames};
 
 /// Describes the failure: a clause without a full stop.
 pub(crate) fn describe(web: &WebContext, operation: &WebRequest, reply: &Reply) -> String {
@@ -46,7 +46,7 @@ pub(crate) fn describe(web: &WebContext, operation: &WebRequest, reply: &Reply) 
         }
         Outcome::ValueMissing => {
             let names = web.session.as_deref().map(|session| session as &dyn SessionNames);
-            Missing::describe(reply.detail, names)
+            MissingValue::describe(reply.detail, names)
         }
         Outcome::WrongRedirect => BadRedirect::describe(reply.detail),
         Outcome::Ok => reply.outcome.name().to_owned(),

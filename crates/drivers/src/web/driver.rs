@@ -5,7 +5,7 @@ use std::pin::pin;
 use std::rc::Rc;
 
 use engine::Driver;
-use model::{Connection, Outcome, Reply, WebRequest, web_measure};
+use model::{ConnectionLifetime, Outcome, Reply, WebRequest, web_measure};
 use tokio::task::AbortHandle;
 use units::{Clock, Nanos};
 
@@ -13,13 +13,13 @@ use super::capture::Capture;
 use super::composed_request::ComposedRequest;
 use super::context::{ExpectedReply, WebContext};
 use super::describe::describe;
-use super::marks::Marks;
 use super::reply::{Progress, ReplyReader};
+use super::request_timestamps::RequestTimestamps;
 use super::session_transport::SessionTransport;
 use super::tls_transport::TlsTransport;
 use super::transport::{Http1Transport, RequestBytes};
 use crate::net::OperationFailure;
-use crate::net::{Received, TcpTransport};
+use crate::net::{ReadOutcome, TcpTransport};
 
 /// A driver of one virtual user for HTTP/1 without TLS.
 pub type PlainDriver = WebDriver<TcpTransport>;
@@ -102,7 +102,7 @@ impl<C: Http1Transport> WebDriver<C> {
     fn exchange_on_connection<'a>(
         &'a mut self,
         request: &'a impl RequestBytes,
-        marks: &'a mut Marks,
+        marks: &'a mut RequestTimestamps,
         reply: &'a mut ReplyReader<'_>,
     ) -> impl Future<Output = ExchangeResult<C>> {
         async move {
@@ -135,7 +135,7 @@ impl<C: Http1Transport> WebDriver<C> {
         &'a mut self,
         web: &'a WebContext,
         request: &'a impl RequestBytes,
-        marks: &'a mut Marks,
+        marks: &'a mut RequestTimestamps,
         on_kept: bool,
     ) -> impl Future<Output = Result<C, OperationFailure>> {
         async move {
@@ -169,8 +169,8 @@ impl<C: Http1Transport> WebDriver<C> {
         reply: &'a mut ReplyReader<'_>,
         sent: Nanos,
     ) -> impl Future<Output = Reply> {
-        let mut marks = Marks { sent, ..Marks::default() };
-        let closes = closes || matches!(self.web.connection, Connection::PerRequest);
+        let mut marks = RequestTimestamps { sent, ..RequestTimestamps::default() };
+        let closes = closes || matches!(self.web.connection, ConnectionLifetime::PerRequest);
         async move {
             let result = loop {
                 let mut result = self.exchange_on_connection(request, &mut marks, reply).await;
@@ -230,9 +230,9 @@ impl<C: Http1Transport> WebDriver<C> {
     /// Returns whether a connection that has carried this many requests may be reused.
     fn may_keep(&self, requests: u32) -> bool {
         match self.web.connection {
-            Connection::PerRequest => false,
-            Connection::Sessions => true,
-            Connection::KeepAlive { requests_max } => requests_max.is_none_or(|max| requests < max),
+            ConnectionLifetime::PerRequest => false,
+            ConnectionLifetime::Sessions => true,
+            ConnectionLifetime::KeepAlive { requests_max } => requests_max.is_none_or(|max| requests < max),
         }
     }
 
@@ -313,7 +313,7 @@ impl<C: Http1Transport> ExchangeResult<C> {
 fn receive<'a, C: Http1Transport>(
     web: &'a WebContext,
     transport: &'a mut C,
-    marks: &'a mut Marks,
+    marks: &'a mut RequestTimestamps,
     reply: &'a mut ReplyReader<'_>,
 ) -> impl Future<Output = (Progress, ConnectionEnd)> {
     async move {
@@ -355,7 +355,7 @@ fn receive<'a, C: Http1Transport>(
 }
 
 /// Returns the state of a connection's end after these bytes.
-fn connection_end<C: Http1Transport>(transport: &C, received: Received) -> ConnectionEnd {
+fn connection_end<C: Http1Transport>(transport: &C, received: ReadOutcome) -> ConnectionEnd {
     match received.is_end {
         true => ConnectionEnd::Closed,
         false if transport.has_ended() => ConnectionEnd::Announced,

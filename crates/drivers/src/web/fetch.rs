@@ -5,7 +5,8 @@
 use std::rc::Rc;
 
 use http1::{
-    BodyReader, HeadError, INTERIM_BYTES_MAX, Parsed, RequestMethod, header, parse_encoded_response, unfolded,
+    BodyReader, HeadError, INTERIM_BYTES_MAX, ParseStatus, RequestMethod, header, parse_encoded_response,
+    unfolded,
 };
 use model::{HttpVersion, Outcome, Tls, WebProtocol, WebRequest};
 use units::Clock;
@@ -15,8 +16,8 @@ use super::context::WebContext;
 use super::describe::describe;
 use super::fetched_reply::FetchedReply;
 use super::http2;
-use super::malformed::{Malformed, malformed_body, malformed_head};
-use super::marks::Marks;
+use super::malformed_reply::{MalformedReply, malformed_body, malformed_head};
+use super::request_timestamps::RequestTimestamps;
 use super::tls_transport::TlsTransport;
 use super::transport::Http1Transport;
 use crate::net::{OperationFailure, TcpTransport};
@@ -51,7 +52,7 @@ pub async fn fetch(
     let lacks_identity = web.lacks_identity();
     let fetched = fetched.map(|reply| FetchedReply { lacks_identity, ..reply });
     fetched.map_err(|failure| {
-        let measured = Marks::default().measured(0, 0);
+        let measured = RequestTimestamps::default().measured(0, 0);
         let reply = failure.into_reply(sent, web.clock.now(), measured);
         let is_http = match reply.outcome {
             Outcome::MalformedBody => true,
@@ -120,8 +121,8 @@ impl ReplyObserver {
         self.head.extend_from_slice(input);
         loop {
             let (parsed, length) = match parse_encoded_response(&self.head, self.method) {
-                Ok(Parsed::Complete { head, length }) => (head, length),
-                Ok(Parsed::Partial) => return Ok(false),
+                Ok(ParseStatus::Complete { head, length }) => (head, length),
+                Ok(ParseStatus::Partial) => return Ok(false),
                 Err(HeadError::Oversized(_)) => return Err(oversized(self.head.len())),
                 Err(error) => match unfolded(&self.head) {
                     Some(joined) => {
@@ -174,7 +175,7 @@ impl ReplyObserver {
     }
 
     /// Keeps the explanation of a failure.
-    fn refused(&mut self, Malformed { failure, explanation }: Malformed) -> OperationFailure {
+    fn refused(&mut self, MalformedReply { failure, explanation }: MalformedReply) -> OperationFailure {
         self.explanation = Some(explanation);
         failure
     }

@@ -1,6 +1,6 @@
 //! The web family over HTTP/1 and HTTP/2, with and without TLS: fetches objects and checks every byte.
 //!
-//! - [`Target`]: the server as given by the user; [`Access`]: how connections to it are made.
+//! - [`Target`]: the server as given by the user; [`TargetAccess`]: how connections to it are made.
 //! - [`WebContext`]: the state that all connections of a thread share: address, requests, content, read
 //!   buffer.
 //! - [`PlainDriver`], [`TlsDriver`], [`Http2Driver`]: drivers of one virtual user. They are separate types,
@@ -26,12 +26,12 @@ mod driver;
 mod fetch;
 mod fetched_reply;
 mod http2;
-mod malformed;
-mod marks;
+mod malformed_reply;
 mod media_type;
-mod missing;
+mod missing_value;
 mod reply;
 mod request;
+mod request_timestamps;
 mod seen;
 mod session;
 mod session_transport;
@@ -41,13 +41,13 @@ mod tls;
 mod tls_transport;
 mod transport;
 
-pub use access::{Access, ConnectTo};
+pub use access::{ConnectTo, TargetAccess};
 pub use context::{KeptConnectionCounts, WebContext, WebContextOptions};
 pub use driver::{PlainDriver, TlsDriver, WebDriver};
 pub use fetch::{FetchError, fetch};
 pub use fetched_reply::FetchedReply;
 pub use http2::Http2Driver;
-pub use seen::{ObjectSeen, Stage};
+pub use seen::{ComparisonState, ObjectSeen};
 pub use session::{SessionDriver, SessionUser, untrusted};
 pub use session_transport::SessionTransport;
 pub use setup_error::WebSetupError;

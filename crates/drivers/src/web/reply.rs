@@ -12,7 +12,7 @@
 //! It has no socket and no clock: tests feed it bytes.
 
 use http1::{
-    BodyReader, EncodedResponseHead, Framing, HeadError, INTERIM_BYTES_MAX, Parsed, RequestMethod,
+    BodyReader, EncodedResponseHead, Framing, HeadError, INTERIM_BYTES_MAX, ParseStatus, RequestMethod,
     ResponseHead, header, parse_encoded_response, unfolded,
 };
 use model::Outcome;
@@ -20,7 +20,7 @@ use model::Outcome;
 use super::body_check::BodyCheck;
 use super::capture::Capture;
 use super::context::ExpectedReply;
-use super::malformed::{Malformed, malformed_body, malformed_head};
+use super::malformed_reply::{MalformedReply, malformed_body, malformed_head};
 use super::request::PreparedRequest;
 use crate::net::OperationFailure;
 
@@ -132,8 +132,8 @@ impl<'a> ReplyReader<'a> {
         let mut rest = input;
         loop {
             let (reply, length) = match parse_encoded_response(rest, self.method) {
-                Ok(Parsed::Complete { head, length }) => (head, length),
-                Ok(Parsed::Partial) => {
+                Ok(ParseStatus::Complete { head, length }) => (head, length),
+                Ok(ParseStatus::Partial) => {
                     self.state = State::Head(rest.to_vec());
                     return Progress::Open;
                 }
@@ -165,7 +165,7 @@ impl<'a> ReplyReader<'a> {
         self.refused(malformed_head(head, self.method, error))
     }
 
-    fn refused(&mut self, Malformed { failure, explanation }: Malformed) -> Progress {
+    fn refused(&mut self, MalformedReply { failure, explanation }: MalformedReply) -> Progress {
         self.explanation = Some(explanation);
         failure.into()
     }
@@ -266,7 +266,7 @@ fn truncated(bytes: u64) -> Progress {
 
 #[cfg(test)]
 mod tests {
-    use model::{Connection, Content, ReplyBody, Request, WebProtocol, WebRequest};
+    use model::{ConnectionLifetime, Content, ReplyBody, Request, WebProtocol, WebRequest};
     use proptest::prelude::*;
 
     use super::*;
@@ -282,7 +282,7 @@ mod tests {
 
     /// Does the same for a response to any request.
     fn feed_to<'a>(request: &Request, pieces: impl IntoIterator<Item = &'a [u8]>) -> Progress {
-        let protocol = WebProtocol::plain(Connection::KeepAlive { requests_max: None });
+        let protocol = WebProtocol::plain(ConnectionLifetime::KeepAlive { requests_max: None });
         let (content, seen) = (Content::new(1), SeenBodies::new(RealClock::start()));
         let prepared = PreparedRequest::new(request, request.clone(), &protocol, "h").unwrap();
         let check = prepared.check(&WebRequest::first(0), &content, (3, Nanos::ZERO), &seen);

@@ -2,7 +2,8 @@
 
 use http1::{RequestError, RequestMethod, RequestOptions, RequestTemplate, check_path};
 use model::{
-    Connection, Content, GeneratedText, HttpVersion, Outcome, ReplyBody, Request, WebProtocol, WebRequest,
+    ConnectionLifetime, Content, GeneratedText, HttpVersion, Outcome, ReplyBody, Request, WebProtocol,
+    WebRequest,
 };
 
 use super::body_check::{BodyCheck, BodyDigest, Needle, SeenCheck};
@@ -177,7 +178,7 @@ pub(crate) fn is_idempotent(method: &str) -> bool {
 
 /// HTTP/1.0 closes unless asked to keep the connection, HTTP/1.1 keeps it unless asked to close.
 pub(crate) fn request_options<'a>(protocol: &WebProtocol, closes: bool, host: &'a str) -> RequestOptions<'a> {
-    match (protocol.http, closes || protocol.connection == Connection::PerRequest) {
+    match (protocol.http, closes || protocol.connection == ConnectionLifetime::PerRequest) {
         (HttpVersion::Http10, true) => RequestOptions::webstone(),
         (HttpVersion::Http10, false) => RequestOptions::http10_keep_alive(),
         (HttpVersion::Http11 | HttpVersion::Http2, true) => RequestOptions::http11_close(host),

@@ -43,7 +43,7 @@ pub(crate) struct SeenBody {
 
 /// The state of the bodies of an object: what became of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Stage {
+pub enum ComparisonState {
     /// All were equal to the first.
     Compared,
     /// From this time on there were others, of which the first had this length; so many are not equal to the first.
@@ -72,16 +72,16 @@ pub struct ObjectSeen {
     first: SeenBody,
     /// The shortest length of an operation that succeeded.
     shortest: u64,
-    stage: Stage,
+    stage: ComparisonState,
 }
 
 impl ObjectSeen {
     fn new(first: SeenBody) -> ObjectSeen {
-        ObjectSeen { first, shortest: first.length, stage: Stage::Compared }
+        ObjectSeen { first, shortest: first.length, stage: ComparisonState::Compared }
     }
 
     /// Returns what became of the bodies.
-    pub fn stage(&self) -> Stage {
+    pub fn stage(&self) -> ComparisonState {
         self.stage
     }
 
@@ -95,8 +95,8 @@ impl ObjectSeen {
     pub fn came_with_the_load(&self, length: u64, digest: u64) -> bool {
         let is_first = (self.first.length, self.first.digest) == (length, digest);
         match self.stage {
-            Stage::Compared => !is_first,
-            Stage::Changed { .. } | Stage::Mixed { .. } => is_first,
+            ComparisonState::Compared => !is_first,
+            ComparisonState::Changed { .. } | ComparisonState::Mixed { .. } => is_first,
         }
     }
 
@@ -108,7 +108,7 @@ impl ObjectSeen {
         (may_change, sent): (bool, Nanos),
         now: impl FnOnce() -> Nanos,
     ) -> Result<(), OperationFailure> {
-        if body == self.first && self.stage == Stage::Compared {
+        if body == self.first && self.stage == ComparisonState::Compared {
             return Ok(());
         }
         self.judge_changing(body, (may_change, sent), now)
@@ -122,10 +122,10 @@ impl ObjectSeen {
         now: impl FnOnce() -> Nanos,
     ) -> Result<(), OperationFailure> {
         if body == self.first {
-            if let Stage::Changed { at, length, n } = self.stage
+            if let ComparisonState::Changed { at, length, n } = self.stage
                 && at.saturating_add(RETURN_MAX) < sent
             {
-                self.stage = Stage::Mixed { at, length, n };
+                self.stage = ComparisonState::Mixed { at, length, n };
             }
             return Ok(());
         }
@@ -135,10 +135,12 @@ impl ObjectSeen {
         match self.stage {
             _ if is_cut => return wrong(Outcome::WrongLength, body.length),
             _ if body.media_type != self.first.media_type => return wrong(Outcome::WrongBytes, 0),
-            Stage::Compared if may_change => {
-                self.stage = Stage::Changed { at: now(), length: body.length, n: 1 };
+            ComparisonState::Compared if may_change => {
+                self.stage = ComparisonState::Changed { at: now(), length: body.length, n: 1 };
             }
-            Stage::Changed { at, length, n } => self.stage = Stage::Changed { at, length, n: n + 1 },
+            ComparisonState::Changed { at, length, n } => {
+                self.stage = ComparisonState::Changed { at, length, n: n + 1 }
+            }
             _ if body.length != self.first.length => return wrong(Outcome::WrongLength, body.length),
             _ => return wrong(Outcome::WrongBytes, 0),
         }
@@ -167,8 +169,9 @@ impl SeenBodies {
     /// Returns the bodies of all objects that have changed, and of the first object of each kind.
     pub(crate) fn notable(&self) -> Vec<((u16, u64), ObjectSeen)> {
         let objects = self.objects.borrow();
-        let is_notable =
-            |(_, number): (u16, u64), seen: &ObjectSeen| number == 0 || seen.stage != Stage::Compared;
+        let is_notable = |(_, number): (u16, u64), seen: &ObjectSeen| {
+            number == 0 || seen.stage != ComparisonState::Compared
+        };
         let mut notable: Vec<_> = objects
             .iter()
             .filter(|(at, seen)| is_notable(**at, seen))
@@ -218,7 +221,7 @@ mod tests {
 
     /// Judges bodies in replies to requests of these times, in ms, after a first body `a` of 100 bytes; each reply takes
     /// 5 ms. Returns a letter per operation, `.` for a success, `l` and `b` for wrong length and bytes, and the stage.
-    fn judged(may_change: bool, bodies: &[(u64, SeenBody)]) -> (String, Stage) {
+    fn judged(may_change: bool, bodies: &[(u64, SeenBody)]) -> (String, ComparisonState) {
         let mut seen = ObjectSeen::new(body('a', 100));
         let mut letters = String::new();
         for (sent, body) in bodies {
@@ -236,11 +239,11 @@ mod tests {
     #[test]
     fn a_page_may_change_with_time_and_must_not_change_with_the_load() {
         let (a, b, c) = (body('a', 100), body('b', 100), body('c', 60));
-        let changed = |ms: u64, length, n| Stage::Changed { at: Nanos::from_millis(ms), length, n };
-        let mixed = |ms: u64, length, n| Stage::Mixed { at: Nanos::from_millis(ms), length, n };
+        let changed = |ms: u64, length, n| ComparisonState::Changed { at: Nanos::from_millis(ms), length, n };
+        let mixed = |ms: u64, length, n| ComparisonState::Mixed { at: Nanos::from_millis(ms), length, n };
         let other_type = SeenBody { media_type: JSON, ..b };
         let cases = [
-            ("nothing happens", vec![(1, a), (2, a)], "..", Stage::Compared),
+            ("nothing happens", vec![(1, a), (2, a)], "..", ComparisonState::Compared),
             ("a clock", vec![(1, a), (10, b), (20, b), (5000, c)], "....", changed(15, 100, 3)),
             ("replies that overtake each other", vec![(10, b), (9, a), (20, b)], "...", changed(15, 100, 2)),
             (
@@ -255,7 +258,7 @@ mod tests {
                 "....l.b",
                 mixed(15, 60, 2),
             ),
-            ("an empty body", vec![(1, body('e', 0)), (2, a)], "l.", Stage::Compared),
+            ("an empty body", vec![(1, body('e', 0)), (2, a)], "l.", ComparisonState::Compared),
             ("less than half", vec![(1, body('s', 49)), (2, body('s', 50))], "l.", changed(7, 50, 1)),
             (
                 "less than half of the shortest",
@@ -278,14 +281,14 @@ mod tests {
     #[test]
     fn a_body_that_must_not_change_is_always_compared() {
         let bodies = [(1, body('b', 100)), (2, body('a', 100)), (3, body('c', 101))];
-        assert_eq!(judged(false, &bodies), ("b.l".to_owned(), Stage::Compared));
+        assert_eq!(judged(false, &bodies), ("b.l".to_owned(), ComparisonState::Compared));
     }
 
     #[test]
     fn anything_may_follow_an_empty_first_body() {
         let mut seen = ObjectSeen::new(body('e', 0));
         assert_eq!(seen.judge(body('a', 5), (true, Nanos::ZERO), || Nanos(7)), Ok(()));
-        assert_eq!(seen.stage, Stage::Changed { at: Nanos(7), length: 5, n: 1 });
+        assert_eq!(seen.stage, ComparisonState::Changed { at: Nanos(7), length: 5, n: 1 });
     }
 
     #[test]
@@ -294,8 +297,8 @@ mod tests {
             let seen = ObjectSeen { stage, ..ObjectSeen::new(body('a', 100)) };
             seen.came_with_the_load(100, letter as u64)
         };
-        let changed = Stage::Changed { at: Nanos(1), length: 9, n: 1 };
-        assert!(!at_rest(Stage::Compared, 'a') && at_rest(Stage::Compared, 'b'));
+        let changed = ComparisonState::Changed { at: Nanos(1), length: 9, n: 1 };
+        assert!(!at_rest(ComparisonState::Compared, 'a') && at_rest(ComparisonState::Compared, 'b'));
         assert!(at_rest(changed, 'a') && !at_rest(changed, 'b'));
     }
 

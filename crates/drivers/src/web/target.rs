@@ -12,7 +12,7 @@ use languages::{
 use model::{Tls, WebProtocol};
 use thiserror::Error;
 
-use super::access::{Access, ConnectTo};
+use super::access::{ConnectTo, TargetAccess};
 use super::setup_error::WebSetupError;
 
 /// The scheme of a target at a Unix socket, whose path stands percent-encoded in place of the host.
@@ -32,7 +32,7 @@ pub struct Target {
     /// Whether it uses TLS (`https`).
     pub secure: bool,
     /// How connections to it are made.
-    pub access: Access,
+    pub access: TargetAccess,
 }
 
 /// A target that cannot be parsed.
@@ -60,7 +60,7 @@ impl FromStr for Target {
             return Err(fail(NO_PATH));
         }
         let (port, secure) = (parsed.port_or_default(), parsed.scheme == Some(UrlScheme::Https));
-        Ok(Target { host: parsed.host, port, secure, access: Access::default() })
+        Ok(Target { host: parsed.host, port, secure, access: TargetAccess::default() })
     }
 }
 
@@ -95,7 +95,7 @@ fn problem(error: HttpUrlError) -> &'static str {
 impl Target {
     /// Makes a target at a Unix socket, without TLS.
     pub fn of_socket(path: PathBuf) -> Target {
-        let access = Access { connect_to: ConnectTo::Socket(path), identity: None };
+        let access = TargetAccess { connect_to: ConnectTo::Socket(path), identity: None };
         Target { host: SOCKET_HOST.to_owned(), port: UrlScheme::Http.port(), secure: false, access }
     }
 
@@ -181,7 +181,7 @@ mod tests {
         ] {
             assert_eq!(
                 url.parse(),
-                Ok(Target { host: host.to_owned(), port, secure, access: Access::default() }),
+                Ok(Target { host: host.to_owned(), port, secure, access: TargetAccess::default() }),
                 "{url}"
             );
         }

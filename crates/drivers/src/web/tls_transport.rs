@@ -18,7 +18,7 @@ use units::{Clock, Nanos};
 use super::context::WebContext;
 use super::tls::HandshakeCounts;
 use super::transport::{Http1Transport, RequestBytes};
-use crate::net::{OperationFailure, Received, TcpTransport};
+use crate::net::{OperationFailure, ReadOutcome, TcpTransport};
 
 /// The most bytes of content in a record (RFC 8446 §5.1), and an upper bound on its overhead.
 const RECORD_BYTES: usize = 16 * 1024;
@@ -82,14 +82,14 @@ impl Http1Transport for TlsTransport {
         Ok(self)
     }
 
-    fn read<'a>(&'a mut self, web: &'a WebContext) -> impl Future<Output = Result<Received, Errno>> {
+    fn read<'a>(&'a mut self, web: &'a WebContext) -> impl Future<Output = Result<ReadOutcome, Errno>> {
         self.link.read(&web.buffer, &self.rest)
     }
 
     fn decode(
         &mut self,
         web: &WebContext,
-        received: Received,
+        received: ReadOutcome,
         take: impl FnMut(&[u8]),
     ) -> Result<(), OperationFailure> {
         let mut out = web.sealed.borrow_mut();
@@ -133,7 +133,7 @@ async fn connect_and_handshake(
         rest: Vec::new(),
         has_ended: false,
     };
-    let mut received = Received { bytes: 0, is_end: false };
+    let mut received = ReadOutcome { bytes: 0, is_end: false };
     loop {
         let step = tls.step(web, received, request)?;
         if let Some(unsent) = step.unsent {
@@ -154,7 +154,7 @@ impl TlsTransport {
     fn step(
         &mut self,
         web: &WebContext,
-        received: Received,
+        received: ReadOutcome,
         request: &impl RequestBytes,
     ) -> Result<HandshakeStep, OperationFailure> {
         let mut out = web.sealed.borrow_mut();

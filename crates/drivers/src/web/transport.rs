@@ -6,8 +6,8 @@ use units::{Clock, Nanos};
 
 use super::context::WebContext;
 use crate::net::OperationFailure;
-use crate::net::tcp::{self, Sent};
-use crate::net::{Received, TcpTransport};
+use crate::net::tcp::{self, SendOutcome};
+use crate::net::{ReadOutcome, TcpTransport};
 
 /// A request whose bytes in HTTP/1 are known.
 pub trait RequestBytes {
@@ -42,13 +42,13 @@ pub trait Http1Transport: Sized + 'static {
     async fn send(self, web: &WebContext, request: &impl RequestBytes) -> Result<Self, OperationFailure>;
 
     /// Waits for bytes and reads them into the thread's buffer.
-    fn read<'a>(&'a mut self, web: &'a WebContext) -> impl Future<Output = Result<Received, Errno>>;
+    fn read<'a>(&'a mut self, web: &'a WebContext) -> impl Future<Output = Result<ReadOutcome, Errno>>;
 
     /// Passes the part of the response in the received bytes to `take`, in any number of pieces.
     fn decode(
         &mut self,
         web: &WebContext,
-        received: Received,
+        received: ReadOutcome,
         take: impl FnMut(&[u8]),
     ) -> Result<(), OperationFailure>;
 
@@ -85,17 +85,17 @@ impl Http1Transport for TcpTransport {
         let (sent, rest) = request.with_bytes(web, |request| {
             let sent = tcp::send_at_once(socket, is_established, request)?;
             let rest = match &sent {
-                Sent::Whole(_) => None,
-                Sent::Partly(_, n) => Some(request[*n..].into()),
-                Sent::NotYet(_) => Some(request.into()),
+                SendOutcome::Whole(_) => None,
+                SendOutcome::Partly(_, n) => Some(request[*n..].into()),
+                SendOutcome::NotYet(_) => Some(request.into()),
             };
-            Ok::<(Sent, Option<Box<[u8]>>), Errno>((sent, rest))
+            Ok::<(SendOutcome, Option<Box<[u8]>>), Errno>((sent, rest))
         })?;
         let rest = rest.unwrap_or_default();
         match sent {
-            Sent::Whole(link) => Ok((link, connected)),
-            Sent::Partly(socket, _) => Ok((Box::pin(tcp::send_all(socket, &rest)).await?, connected)),
-            Sent::NotYet(socket) => {
+            SendOutcome::Whole(link) => Ok((link, connected)),
+            SendOutcome::Partly(socket, _) => Ok((Box::pin(tcp::send_all(socket, &rest)).await?, connected)),
+            SendOutcome::NotYet(socket) => {
                 Box::pin(async {
                     let socket = tcp::established(socket).await?;
                     let connected = web.clock.now();
@@ -120,7 +120,7 @@ impl Http1Transport for TcpTransport {
     }
 
     #[inline]
-    fn read<'a>(&'a mut self, web: &'a WebContext) -> impl Future<Output = Result<Received, Errno>> {
+    fn read<'a>(&'a mut self, web: &'a WebContext) -> impl Future<Output = Result<ReadOutcome, Errno>> {
         TcpTransport::read(self, &web.buffer, &[])
     }
 
@@ -128,7 +128,7 @@ impl Http1Transport for TcpTransport {
     fn decode(
         &mut self,
         web: &WebContext,
-        received: Received,
+        received: ReadOutcome,
         mut take: impl FnMut(&[u8]),
     ) -> Result<(), OperationFailure> {
         take(&web.buffer.borrow()[..received.bytes]);

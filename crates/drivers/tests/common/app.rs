@@ -1,6 +1,6 @@
 //! A workload of application servers over HTTP.
 
-use model::{AppFileIo, AppPayload, AppProtocol, AppSuite, AppWorkload, Think};
+use model::{AppFileIo, AppPayload, AppProtocol, AppSuite, AppWorkload, ThinkTime};
 
 /// Length of its messages.
 pub(crate) const APP_MESSAGE_BYTES: u32 = 9;
@@ -15,6 +15,6 @@ pub(crate) fn app_workload(suite: AppSuite) -> AppWorkload {
         io: AppFileIo::Buffered,
         is_cold: false,
         protocol: AppProtocol::Http,
-        think: Think::None,
+        think: ThinkTime::None,
     }
 }

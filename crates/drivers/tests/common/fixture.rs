@@ -5,12 +5,12 @@ use std::rc::Rc;
 use std::sync::OnceLock;
 use std::time::Duration;
 
-use drivers::web::{Access, PlainDriver, Target, WebContext, WebContextOptions};
+use drivers::web::{PlainDriver, Target, TargetAccess, WebContext, WebContextOptions};
 use drivers::{TargetPolicy, Trust};
 use engine::Driver;
 use model::{
-    CLOSE_WAIT_MAX, Connection, Content, HttpVersion, Outcome, Page, Reply, Request, Secrets, Think, Tls,
-    WebProtocol, WebRequest, WebWorkload, web_measure,
+    CLOSE_WAIT_MAX, ConnectionLifetime, Content, HttpVersion, Outcome, Page, Reply, Request, Secrets,
+    ThinkTime, Tls, WebProtocol, WebRequest, WebWorkload, web_measure,
 };
 use servers::web::{FaultPlan, WebOptions, WebServer};
 use units::{Clock, Nanos, RealClock};
@@ -38,10 +38,10 @@ pub(crate) fn workload() -> WebWorkload {
         requests: OBJECTS.into_iter().map(object).collect(),
         pages: vec![Page { weight: 1, requests: vec![0, 1, 2] }],
         counts_pages: false,
-        think: Think::None,
+        think: ThinkTime::None,
         cookies: model::Cookies::None,
         data: Vec::new(),
-        protocol: protocol(Connection::PerRequest),
+        protocol: protocol(ConnectionLifetime::PerRequest),
     }
 }
 
@@ -58,7 +58,7 @@ pub(crate) fn content(object: u16) -> Vec<u8> {
 }
 
 /// HTTP/1.0 with a connection per request as in WebStone, HTTP/1.1 otherwise.
-pub(crate) fn protocol(connection: Connection) -> WebProtocol {
+pub(crate) fn protocol(connection: ConnectionLifetime) -> WebProtocol {
     WebProtocol::plain(connection)
 }
 
@@ -76,8 +76,12 @@ pub(crate) fn context(
     trust: &Trust,
 ) -> Rc<WebContext> {
     let secure = protocol.tls != Tls::Off;
-    let target =
-        Target { host: "localhost".to_owned(), port: address.port(), secure, access: Access::default() };
+    let target = Target {
+        host: "localhost".to_owned(),
+        port: address.port(),
+        secure,
+        access: TargetAccess::default(),
+    };
     let setup = WebContextOptions {
         target: &target,
         address,
@@ -120,12 +124,12 @@ pub(crate) struct Fixture<D = PlainDriver> {
 }
 
 impl Fixture {
-    pub(crate) fn new(address: SocketAddr, connection: Connection) -> Fixture {
+    pub(crate) fn new(address: SocketAddr, connection: ConnectionLifetime) -> Fixture {
         Fixture::of(address, &protocol(connection), &workload())
     }
 
     pub(crate) fn kept(address: SocketAddr) -> Fixture {
-        Fixture::new(address, Connection::KeepAlive { requests_max: None })
+        Fixture::new(address, ConnectionLifetime::KeepAlive { requests_max: None })
     }
 
     pub(crate) fn of(address: SocketAddr, protocol: &WebProtocol, workload: &WebWorkload) -> Fixture {

@@ -18,6 +18,6 @@ pub(crate) use fixture::{
 };
 pub(crate) use http2::{Action, Http2Server};
 pub(crate) use peer::{Peer, connection, read_request, reset, send_endlessly};
-pub(crate) use run::{Collected, RoundRobin, closed, open, phases, run_drivers, run_point};
+pub(crate) use run::{CollectedRecords, RoundRobin, closed, open, phases, run_drivers, run_point};
 pub(crate) use session::{TRANSACTION_MAX, block_on, perform_all};
 pub(crate) use tls::{Identity, TlsStream, accept};

@@ -6,10 +6,10 @@ use std::sync::atomic::AtomicBool;
 
 use drivers::Trust;
 use drivers::web::PlainDriver;
-use engine::{Driver, LoadThreadUse, PointSetup, Sink, ThreadMeters, run_point_on_this_thread};
+use engine::{Driver, LoadThreadUse, PointSetup, RecordSink, ThreadMeters, run_point_on_this_thread};
 use model::{
-    Answer, Arrivals, Connection, Example, Flow, IntervalRecord, Load, LoadPoint, Mix, Outcome,
-    POISSON_LANES, Phases, Schedule, Step, User, WebRequest, partition,
+    Arrivals, ConnectionLifetime, Example, Flow, IntervalRecord, Load, LoadPoint, Mix, Outcome,
+    POISSON_LANES, Phases, Schedule, Step, User, UserReply, WebRequest, partition,
 };
 use units::{Clock, Nanos, Rng};
 
@@ -31,7 +31,7 @@ impl RoundRobin {
 impl User for RoundRobin {
     type Operation = WebRequest;
 
-    fn next(&mut self, _: Option<Answer>, _: &mut Rng) -> Step<WebRequest> {
+    fn next(&mut self, _: Option<UserReply>, _: &mut Rng) -> Step<WebRequest> {
         let object = self.next;
         self.next = (self.next + 1) % self.n_objects;
         Step::Perform(WebRequest::first(object))
@@ -61,12 +61,12 @@ impl Mix for RoundRobin {
 
 /// The records of a run.
 #[derive(Debug, Default)]
-pub(crate) struct Collected {
+pub(crate) struct CollectedRecords {
     pub intervals: Vec<IntervalRecord>,
     pub examples: Vec<Example>,
 }
 
-impl Sink for Collected {
+impl RecordSink for CollectedRecords {
     fn interval(&mut self, record: IntervalRecord) {
         self.intervals.push(record);
     }
@@ -76,7 +76,7 @@ impl Sink for Collected {
     }
 }
 
-impl Collected {
+impl CollectedRecords {
     /// Sums a count over all intervals.
     pub(crate) fn sum(&self, count: impl Fn(&Flow) -> u64) -> u64 {
         self.intervals.iter().map(|record| count(&record.flow)).sum()
@@ -132,10 +132,10 @@ pub(crate) fn run_point(
     address: SocketAddr,
     load: Load,
     phases: Phases,
-    connection: Connection,
+    connection: ConnectionLifetime,
     time_limit: Nanos,
     mix: RoundRobin,
-) -> (Collected, Nanos) {
+) -> (CollectedRecords, Nanos) {
     let shared = context(address, &protocol(connection), &workload(), &Trust::Any);
     run_drivers(|| PlainDriver::new(Rc::clone(&shared)), load, phases, time_limit, mix)
 }
@@ -147,7 +147,7 @@ pub(crate) fn run_drivers<D: Driver<Operation = WebRequest> + 'static>(
     phases: Phases,
     time_limit: Nanos,
     mix: RoundRobin,
-) -> (Collected, Nanos) {
+) -> (CollectedRecords, Nanos) {
     let clock = clock();
     let began = clock.now();
     let (point, seed) = (LoadPoint { index: 0, load }, 1);
@@ -162,7 +162,7 @@ pub(crate) fn run_drivers<D: Driver<Operation = WebRequest> + 'static>(
         time_limit,
     };
     let start = clock.now() + Nanos::from_millis(20);
-    let mut collected = Collected::default();
+    let mut collected = CollectedRecords::default();
     let probe = Box::new(LoadThreadUse::default);
     let stop = AtomicBool::new(false);
     let meters = ThreadMeters { clock, probe };

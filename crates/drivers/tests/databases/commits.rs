@@ -9,7 +9,7 @@ use drivers::database::{DatabasePassword, DatabasePlace, DatabaseServer};
 use drivers::sql::{SqlDriver, SqlSessions};
 use model::{
     DatabaseProduct, ExpectedText, ExpectedValue, Outcome, Reply, SqlRequest, SqlStatement, SqlTransaction,
-    SqlWorkload, Think, UserPage,
+    SqlWorkload, ThinkTime, UserPage,
 };
 use units::RealClock;
 
@@ -73,7 +73,7 @@ fn perform(
             share_gap_max: None,
             limits: Vec::new(),
         }],
-        think: Think::None,
+        think: ThinkTime::None,
         data: Vec::new(),
         allows_writes: true,
         is_encrypted: false,
@@ -335,7 +335,7 @@ fn log_on_and_preparing_end_at_the_time_limit() {
                 share_gap_max: None,
                 limits: Vec::new(),
             }],
-            think: Think::None,
+            think: ThinkTime::None,
             data: Vec::new(),
             allows_writes: true,
             is_encrypted: false,

@@ -19,8 +19,8 @@ use orders::{
 use std::fs::Permissions;
 use std::os::unix::fs::PermissionsExt;
 use tempfile::TempDir;
-use testbed::{Recipe, ResourceLimits, RunningSut, Server, SutRequest, WebParts, make_private_folder};
-use units::{Purpose, RealClock, Rng, wall};
+use testbed::{Recipe, ResourceLimits, RunningSut, SutRequest, SutServer, WebParts, make_private_folder};
+use units::{RealClock, Rng, StreamPurpose, wall};
 
 /// Time limit for the server to answer; the machine may be busy.
 const READY_MAX: Duration = Duration::from_secs(30);
@@ -120,7 +120,7 @@ impl Database {
             DatabaseProduct::MariaDb => ("mariadb", ""),
         };
         let request = SutRequest {
-            server: Server::Recipe(Box::new(Recipe::load(recipe).unwrap())),
+            server: SutServer::Recipe(Box::new(Recipe::load(recipe).unwrap())),
             work_dir,
             data_dir,
             limits,
@@ -365,7 +365,7 @@ pub(crate) struct Inputs {
 
 impl Inputs {
     pub(crate) fn of(user: u32) -> Inputs {
-        let mut rng = Rng::new(7, Purpose::User, user.into());
+        let mut rng = Rng::new(7, StreamPurpose::User, user.into());
         let constants = RunConstants::draw(&scale(), population().c_load(), &mut rng);
         let terminal = Terminal::of_user(user, &scale());
         Inputs { generator: InputGenerator::new(&scale(), &constants), terminal, rng }

@@ -11,7 +11,7 @@ use drivers::orders::{DatabaseContext, DatabaseDriver};
 use engine::Driver;
 use model::{DatabaseProduct, OrderRequest, OrderSql, Outcome, Reply};
 use orders::{DistrictKey, StockLevelInput, TransactionInput, TransactionType};
-use units::{Clock, Purpose, RealClock, Rng};
+use units::{Clock, RealClock, Rng, StreamPurpose};
 
 use super::fixture::{Inputs, spoil, workload};
 use crate::common::block_on;
@@ -254,7 +254,7 @@ fn a_refusal_that_does_not_say_what_was_committed_leaves_the_order_in_doubt() {
 #[test]
 fn spoilt_replies_have_an_outcome() {
     assert_eq!(look(serve(script(), REFUSED_MAX)).outcome, Outcome::Ok, "what is spoilt below is right");
-    let mut rng = Rng::new(11, Purpose::User, 0);
+    let mut rng = Rng::new(11, StreamPurpose::User, 0);
     let mut n_failed = 0;
     for _ in 0..300 {
         let mut steps = script();

@@ -9,7 +9,7 @@ use drivers::orders::{DatabaseContext, DatabaseDriver};
 use engine::Driver;
 use model::{DatabaseProduct, OrderRequest, OrderSql, Outcome, Reply};
 use orders::{DistrictKey, NewOrderInput, OrderedItem, OrderedItems, StockLevelInput, TransactionInput};
-use units::{Clock, Purpose, RealClock, Rng};
+use units::{Clock, RealClock, Rng, StreamPurpose};
 
 use super::fixture::{spoil, workload};
 use crate::common::block_on;
@@ -276,7 +276,7 @@ fn rows_without_end_are_ended() {
 fn spoilt_replies_have_an_outcome() {
     let right = || script(result(ROW));
     assert_eq!(look(serve(right(), REFUSED_MAX)).0.outcome, Outcome::Ok, "what is spoilt below is right");
-    let mut rng = Rng::new(12, Purpose::User, 0);
+    let mut rng = Rng::new(12, StreamPurpose::User, 0);
     let mut n_failed = 0;
     for _ in 0..300 {
         let mut steps = right();

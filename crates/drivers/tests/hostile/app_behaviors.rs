@@ -14,12 +14,12 @@ pub(crate) struct AppBehavior {
     pub(crate) code: u32,
     /// Returns what is sent, of the body that would be right.
     pub(crate) reply: fn(&[u8]) -> Vec<u8>,
-    pub(crate) then: Then,
+    pub(crate) then: AfterReply,
 }
 
 /// The continuation after the bytes of a reply.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum Then {
+pub(crate) enum AfterReply {
     /// The next request is read.
     GoOn,
     /// The same, after a reply that is sent in pieces of a byte.
@@ -62,7 +62,7 @@ const fn to(
     does: &'static str,
     (outcome, code): (Outcome, u32),
     reply: fn(&[u8]) -> Vec<u8>,
-    then: Then,
+    then: AfterReply,
 ) -> AppBehavior {
     AppBehavior { name, does, transaction, outcome, code, reply, then }
 }
@@ -74,7 +74,7 @@ const fn read(
     outcome: (Outcome, u32),
     reply: fn(&[u8]) -> Vec<u8>,
 ) -> AppBehavior {
-    to(RREAD, name, does, outcome, reply, Then::GoOn)
+    to(RREAD, name, does, outcome, reply, AfterReply::GoOn)
 }
 
 /// Creates one in reply to a read, whose connection does not simply go on.
@@ -83,7 +83,7 @@ const fn read_then(
     does: &'static str,
     outcome: (Outcome, u32),
     reply: fn(&[u8]) -> Vec<u8>,
-    then: Then,
+    then: AfterReply,
 ) -> AppBehavior {
     to(RREAD, name, does, outcome, reply, then)
 }
@@ -154,7 +154,7 @@ pub(crate) static BEHAVIORS: &[AppBehavior] = &[
         "states another checksum than that of the message",
         (Outcome::WrongBytes, 1),
         |_| ok("", b"1"),
-        Then::GoOn,
+        AfterReply::GoOn,
     ),
     read("wrong-block", "states the number of another block", WRONG_BLOCK, |_| ok("", b"999")),
     read("no-number", "states a word as result", WRONG_BLOCK, |_| ok("", b"none")),
@@ -169,7 +169,7 @@ pub(crate) static BEHAVIORS: &[AppBehavior] = &[
         "sends one byte less than was asked for",
         WRONG_LENGTH,
         |body| ok("", &body[1..]),
-        Then::GoOn,
+        AfterReply::GoOn,
     ),
     to(
         SC,
@@ -177,7 +177,7 @@ pub(crate) static BEHAVIORS: &[AppBehavior] = &[
         "sends one byte more than was asked for",
         WRONG_LENGTH,
         |body| ok("", &[body, b"x"].concat()),
-        Then::GoOn,
+        AfterReply::GoOn,
     ),
     to(
         SC,
@@ -185,7 +185,7 @@ pub(crate) static BEHAVIORS: &[AppBehavior] = &[
         "sends one wrong byte",
         WRONG_CONTENT,
         |body| ok("", &[&[!body[0]][..], &body[1..]].concat()),
-        Then::GoOn,
+        AfterReply::GoOn,
     ),
     // Bodies.
     to(
@@ -194,7 +194,7 @@ pub(crate) static BEHAVIORS: &[AppBehavior] = &[
         "announces one byte less than it sends",
         WRONG_LENGTH,
         |body| announced(body.len() - 1, body),
-        Then::GoOn,
+        AfterReply::GoOn,
     ),
     to(
         SC,
@@ -202,7 +202,7 @@ pub(crate) static BEHAVIORS: &[AppBehavior] = &[
         "announces one byte more than it sends, and closes",
         TRUNCATED,
         |body| announced(body.len() + 1, body),
-        Then::Close,
+        AfterReply::Close,
     ),
     read("trailing-bytes", "sends the right reply followed by extra bytes", WRONG_LENGTH, |body| {
         [ok("", body), b"HTTP".into()].concat()
@@ -219,14 +219,14 @@ pub(crate) static BEHAVIORS: &[AppBehavior] = &[
         "sends an endless body without a length",
         WRONG_LENGTH,
         |body| reply("200", "", body),
-        Then::Repeat(b"1"),
+        AfterReply::Repeat(b"1"),
     ),
     read_then(
         "to-the-end",
         "sends a body without a length, which the end of the connection completes",
         OK,
         |body| reply("200", "", body),
-        Then::Close,
+        AfterReply::Close,
     ),
     read("chunked", "sends the right body in chunks, with an extension and a trailer", OK, |body| {
         in_chunks(&[&b"1;x=y\r\n"[..], body, b"\r\n0\r\nServer-Timing: queue;dur=-1\r\n\r\n"].concat())
@@ -237,28 +237,28 @@ pub(crate) static BEHAVIORS: &[AppBehavior] = &[
         "sends chunks of one byte forever",
         WRONG_LENGTH,
         |_| in_chunks(b""),
-        Then::Repeat(b"1\r\n1\r\n"),
+        AfterReply::Repeat(b"1\r\n1\r\n"),
     ),
     read_then(
         "extension-flood",
         "sends an endless chunk extension",
         MALFORMED_BODY,
         |_| in_chunks(b"1;"),
-        Then::Repeat(b"x"),
+        AfterReply::Repeat(b"x"),
     ),
     read_then(
         "trailer-flood",
         "sends an endless trailer",
         MALFORMED_BODY,
         |_| in_chunks(b"0\r\n"),
-        Then::Repeat(b"a: b\r\n"),
+        AfterReply::Repeat(b"a: b\r\n"),
     ),
     read_then(
         "no-last-chunk",
         "closes instead of sending the last chunk",
         TRUNCATED,
         |_| in_chunks(b"1\r\n1\r\n"),
-        Then::Close,
+        AfterReply::Close,
     ),
     read("length-and-chunks", "sends both a length and chunks, with blanks behind their sizes", OK, |body| {
         let lines = "Content-Length: 99\r\nServer-Timing: service;dur=0\r\nTransfer-Encoding: chunked\r\n";
@@ -270,14 +270,14 @@ pub(crate) static BEHAVIORS: &[AppBehavior] = &[
         "sends half of the body, then nothing",
         TIMED_OUT,
         |body| announced(body.len(), &body[..body.len() / 2]),
-        Then::Stall,
+        AfterReply::Stall,
     ),
     read_then(
         "pieces",
         "sends the right reply in pieces of a byte",
         OK,
         |body| timed("service;dur=0", body),
-        Then::GoOnFromPieces,
+        AfterReply::GoOnFromPieces,
     ),
     // Heads.
     read("interim", "sends interim heads (1xx), with wrong times, before the reply", OK, |body| {
@@ -290,35 +290,35 @@ pub(crate) static BEHAVIORS: &[AppBehavior] = &[
         "sends interim heads (1xx) forever",
         OVERSIZED_HEAD,
         |_| Vec::new(),
-        Then::Repeat(b"HTTP/1.1 103 Early Hints\r\n\r\n"),
+        AfterReply::Repeat(b"HTTP/1.1 103 Early Hints\r\n\r\n"),
     ),
     read_then(
         "header-flood",
         "sends header lines forever",
         OVERSIZED_HEAD,
         |_| b"HTTP/1.1 200 OK\r\n".to_vec(),
-        Then::Repeat(b"a: b\r\n"),
+        AfterReply::Repeat(b"a: b\r\n"),
     ),
     read_then(
         "endless-times",
         "sends an endless list of times",
         OVERSIZED_HEAD,
         |_| b"HTTP/1.1 200 OK\r\nServer-Timing: queue;dur=0".to_vec(),
-        Then::Repeat(b", queue;dur=0"),
+        AfterReply::Repeat(b", queue;dur=0"),
     ),
     read_then(
         "head-drip",
         "sends an endless head, one byte at a time",
         TIMED_OUT,
         |_| b"HTTP/1.1 200 OK\r\na: ".to_vec(),
-        Then::Drip(b"b"),
+        AfterReply::Drip(b"b"),
     ),
     read_then(
         "half-head",
         "closes in the middle of the head",
         TRUNCATED,
         |_| b"HTTP/1.1 200 OK\r\nContent-".to_vec(),
-        Then::Close,
+        AfterReply::Close,
     ),
     read("garbage", "sends bytes that are no head", MALFORMED_HEAD, |_| b"garbage\r\n\r\n".to_vec()),
     read("frame", "answers in the binary protocol", MALFORMED_HEAD, |_| {
@@ -352,14 +352,14 @@ pub(crate) static BEHAVIORS: &[AppBehavior] = &[
         "fails with an endless page",
         wrong_status(500),
         |_| reply("500", "", b""),
-        Then::Repeat(b"x"),
+        AfterReply::Repeat(b"x"),
     ),
     read_then(
         "half-page",
         "fails, and closes in the middle of the page",
         wrong_status(500),
         |_| reply("500", "Content-Length: 9\r\n", b"half"),
-        Then::Close,
+        AfterReply::Close,
     ),
     // Connections.
     read_then(
@@ -367,9 +367,15 @@ pub(crate) static BEHAVIORS: &[AppBehavior] = &[
         "closes after the reply, and says so",
         OK,
         |body| ok("Connection: close\r\n", body),
-        Then::Close,
+        AfterReply::Close,
     ),
-    read_then("only-close", "closes after the reply without saying so", OK, |body| ok("", body), Then::Close),
+    read_then(
+        "only-close",
+        "closes after the reply without saying so",
+        OK,
+        |body| ok("", body),
+        AfterReply::Close,
+    ),
     read("only-says-close", "says that it closes, and does not", OK, |body| {
         ok("Connection: close\r\n", body)
     }),
@@ -382,21 +388,21 @@ pub(crate) static BEHAVIORS: &[AppBehavior] = &[
         "closes instead of answering",
         (Outcome::SessionLost, 0),
         |_| Vec::new(),
-        Then::Close,
+        AfterReply::Close,
     ),
     read_then(
         "reset",
         "resets the connection instead of answering",
         (Outcome::Reset, 0),
         |_| Vec::new(),
-        Then::Reset,
+        AfterReply::Reset,
     ),
     read_then(
         "half-reset",
         "resets the connection in the middle of the reply",
         (Outcome::Reset, 0),
         |body| announced(body.len() + 9, body),
-        Then::Reset,
+        AfterReply::Reset,
     ),
-    read_then("stall", "never answers", TIMED_OUT, |_| Vec::new(), Then::Stall),
+    read_then("stall", "never answers", TIMED_OUT, |_| Vec::new(), AfterReply::Stall),
 ];

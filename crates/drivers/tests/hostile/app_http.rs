@@ -7,13 +7,13 @@ use std::time::Duration;
 
 use drivers::app::{AppContext, AppDriver};
 use frame::app::fill_payload;
-use http1::{Framing, Parsed, parse_request};
+use http1::{Framing, ParseStatus, parse_request};
 use model::{AppRequest, AppSuite, AppTransaction, Outcome, Reply};
 use rustix::net::sockopt::set_tcp_cork;
 use units::RealClock;
 
 use crate::alone;
-use crate::app_behaviors::{AppBehavior, BEHAVIORS, Then, ok};
+use crate::app_behaviors::{AfterReply, AppBehavior, BEHAVIORS, ok};
 use crate::common::{APP_MESSAGE_BYTES, app_workload, perform_all, reset, send_endlessly};
 use crate::corpus::{GENEROUS, GROWTH_KIB_MAX, LIMIT, SENT_BYTES_MAX, growth_kib};
 
@@ -60,7 +60,7 @@ fn serve_connection(mut stream: TcpStream, behavior: &AppBehavior, n_answered: &
         let body = right_body(&path, &message);
         let (n, rest) = match is_transaction && *n_answered == AFFECTED {
             true => deliver(stream, &(behavior.reply)(&body), behavior.then),
-            false => deliver(stream, &ok("", &body), Then::GoOn),
+            false => deliver(stream, &ok("", &body), AfterReply::GoOn),
         };
         sent += n;
         match rest {
@@ -75,7 +75,7 @@ fn serve_connection(mut stream: TcpStream, behavior: &AppBehavior, n_answered: &
 fn next_request(stream: &mut TcpStream) -> Option<(String, Vec<u8>)> {
     let mut bytes = Vec::new();
     loop {
-        if let Ok(Parsed::Complete { head, length }) = parse_request(&bytes)
+        if let Ok(ParseStatus::Complete { head, length }) = parse_request(&bytes)
             && head.framing == Framing::Length((bytes.len() - length) as u64)
         {
             let path = String::from_utf8_lossy(&bytes[head.target]).into_owned();
@@ -108,31 +108,31 @@ fn right_body(path: &str, message: &[u8]) -> Vec<u8> {
 }
 
 /// Sends a reply and what follows it; returns the number of bytes, and the connection if it goes on.
-fn deliver(mut stream: TcpStream, reply: &[u8], then: Then) -> (u64, Option<TcpStream>) {
+fn deliver(mut stream: TcpStream, reply: &[u8], then: AfterReply) -> (u64, Option<TcpStream>) {
     let n = reply.len() as u64;
-    if let Then::Close = then {
+    if let AfterReply::Close = then {
         // The end of the connection is then in the segment of the last byte.
         set_tcp_cork(&stream, true).unwrap();
     }
     let whole = match then {
-        Then::GoOnFromPieces => reply.chunks(1).try_for_each(|piece| stream.write_all(piece)),
+        AfterReply::GoOnFromPieces => reply.chunks(1).try_for_each(|piece| stream.write_all(piece)),
         _ => stream.write_all(reply),
     };
     if whole.is_err() {
         return (n, None);
     }
     match then {
-        Then::GoOn | Then::GoOnFromPieces => return (n, Some(stream)),
-        Then::Close => stream.shutdown(Shutdown::Write).unwrap(),
-        Then::Reset => {
+        AfterReply::GoOn | AfterReply::GoOnFromPieces => return (n, Some(stream)),
+        AfterReply::Close => stream.shutdown(Shutdown::Write).unwrap(),
+        AfterReply::Reset => {
             reset(stream);
             return (n, None);
         }
-        Then::Stall => {}
-        Then::Repeat(bytes) => {
+        AfterReply::Stall => {}
+        AfterReply::Repeat(bytes) => {
             return (n + send_endlessly(&mut stream, &bytes.repeat(1 + 4096 / bytes.len())), None);
         }
-        Then::Drip(bytes) => {
+        AfterReply::Drip(bytes) => {
             for byte in bytes.iter().cycle() {
                 if stream.write_all(&[*byte]).is_err() {
                     return (n, None);

@@ -6,7 +6,7 @@ use std::time::Duration;
 use drivers::Trust;
 use drivers::web::{Http2Driver, PlainDriver, TlsDriver};
 use engine::Driver;
-use model::{Connection, HttpVersion, Outcome, Request, Tls, WebProtocol, WebRequest, WebWorkload};
+use model::{ConnectionLifetime, HttpVersion, Outcome, Request, Tls, WebProtocol, WebRequest, WebWorkload};
 use servers::web::{ClientProtocol, Fault};
 
 use crate::common::{Fixture, SMALL, context, protocol, server, workload};
@@ -26,9 +26,9 @@ pub(crate) const SENT_BYTES_MAX: u64 = 16 << 20;
 /// measured, for floods over HTTP/2.
 pub(crate) const GROWTH_KIB_MAX: u64 = 16 << 10;
 
-const KEEP_ALIVE: Connection = Connection::KeepAlive { requests_max: None };
+const KEEP_ALIVE: ConnectionLifetime = ConnectionLifetime::KeepAlive { requests_max: None };
 
-const BOTH: [Connection; 2] = [Connection::PerRequest, KEEP_ALIVE];
+const BOTH: [ConnectionLifetime; 2] = [ConnectionLifetime::PerRequest, KEEP_ALIVE];
 
 /// Performs a request of a workload as the engine does: it is given up at the time limit.
 async fn perform<D>(fixture: &mut Fixture<D>, limit: Duration) -> (Outcome, String)
@@ -48,7 +48,7 @@ where
 fn provoke(
     address: SocketAddr,
     client_protocol: ClientProtocol,
-    connection: Connection,
+    connection: ConnectionLifetime,
     workload: &WebWorkload,
     limit: Duration,
 ) -> (Outcome, String) {

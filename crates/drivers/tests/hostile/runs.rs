@@ -1,7 +1,7 @@
 //! Hostile servers through whole runs: the run goes on, failed operations are counted, connections are
 //! closed.
 
-use model::{Connection, Outcome};
+use model::{ConnectionLifetime, Outcome};
 use servers::web::Fault;
 use units::Nanos;
 
@@ -16,7 +16,7 @@ const A_HANDFUL: [&str; 6] =
 #[test]
 fn a_run_against_a_hostile_server_goes_on_and_leaves_no_connections() {
     let _alone = alone();
-    const KEEP_ALIVE: Connection = Connection::KeepAlive { requests_max: None };
+    const KEEP_ALIVE: ConnectionLifetime = ConnectionLifetime::KeepAlive { requests_max: None };
     for name in A_HANDFUL {
         let fault = Fault::from_name(name).unwrap();
         let server = server(&[name]);

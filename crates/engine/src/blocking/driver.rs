@@ -1,6 +1,6 @@
 //! The driver of a protocol whose calls block, as the engine sees it.
 
-use model::{Kinded, Reply};
+use model::{HasKind, Reply};
 use units::Nanos;
 
 use crate::session::SessionError;
@@ -8,7 +8,7 @@ use crate::session::SessionError;
 /// A driver that performs operations by calls that block, for one virtual user, on a thread of that user.
 pub trait BlockingDriver {
     /// The operation that the driver performs.
-    type Operation: Kinded;
+    type Operation: HasKind;
 
     /// Opens the session of the driver's user, before the load point begins: what belongs to no operation.
     ///

@@ -8,11 +8,11 @@ use std::thread::{self, JoinHandle};
 use model::{Mix, Phase, Phases};
 use units::Nanos;
 
-use super::user::{Presence, SharedPoint, State, UserThread, UsersCpu};
+use super::user::{SharedPoint, State, UserLifetime, UserThread, UsersCpu};
 use super::{BlockingClock, BlockingDriver};
 use crate::examples::Examples;
-use crate::point::{Attended, DRAIN_TICK, TICK, lifetime_of, next_look, pass_on};
-use crate::point_context::Sink;
+use crate::point::{DRAIN_TICK, IssuingEnd, TICK, lifetime_of, next_look, pass_on};
+use crate::point_context::RecordSink;
 use crate::recorder::Recorder;
 use crate::scheduled_user::{ScheduledUser, user_rng};
 use crate::session::{OPENING_MAX, OpenedSessions};
@@ -40,7 +40,7 @@ pub fn run_blocking_point<C, D, M>(
     mix: &Arc<M>,
     driver: impl FnMut(u32) -> D,
     start: impl PointStart,
-    sink: &mut impl Sink,
+    sink: &mut impl RecordSink,
     stop: &impl StopRequest,
 ) -> io::Result<()>
 where
@@ -56,7 +56,7 @@ where
     let Some(origin) = waiting.block_on(start.wait(sessions)) else { return Ok(()) };
     let load_thread = LoadThread::new(setup, clock, probe, origin, &**mix);
     let threads = load_thread.start_users(setup, mix, users.zip(drivers))?;
-    if load_thread.attend(&setup.phases, sink, stop) == Attended::ToTheEnd {
+    if load_thread.attend(&setup.phases, sink, stop) == IssuingEnd::ToTheEnd {
         load_thread.drain(&setup.phases, sink);
     }
     load_thread.hand_over(sink);
@@ -127,7 +127,7 @@ impl<C: BlockingClock> LoadThread<C> {
             let is_open = setup.schedule.is_some();
             let own_schedule = if mix.has_user_state() { setup.schedule_of(user) } else { None };
             self.point.n_present.fetch_add(1, Ordering::Relaxed);
-            let present = Presence(Arc::clone(&point));
+            let present = UserLifetime(Arc::clone(&point));
             let body = move || {
                 let _present = present;
                 let thread = UserThread::new(&point, driver, index);
@@ -149,23 +149,23 @@ impl<C: BlockingClock> LoadThread<C> {
     }
 
     /// Hands over intervals until operations are no longer started.
-    fn attend(&self, phases: &Phases, sink: &mut impl Sink, stop: &impl StopRequest) -> Attended {
+    fn attend(&self, phases: &Phases, sink: &mut impl RecordSink, stop: &impl StopRequest) -> IssuingEnd {
         let end = self.point.origin + phases.issuing();
         loop {
             let now = self.look(end, sink);
             if end <= now {
-                return Attended::ToTheEnd;
+                return IssuingEnd::ToTheEnd;
             }
             if stop.is_requested() {
                 self.point.state().recorder.finish(now, true);
-                return Attended::UntilAskedToStop;
+                return IssuingEnd::UntilAskedToStop;
             }
             self.sleep_until(next_look(now, self.point.origin, end, TICK));
         }
     }
 
     /// Lets operations in flight finish, as long as the plan allows.
-    fn drain(&self, phases: &Phases, sink: &mut impl Sink) {
+    fn drain(&self, phases: &Phases, sink: &mut impl RecordSink) {
         let begin = self.point.origin + phases.issuing();
         let end = self.point.origin + phases.end_of(Phase::Drain);
         if begin == end {
@@ -187,7 +187,7 @@ impl<C: BlockingClock> LoadThread<C> {
     /// # Panics
     ///
     /// The thread of a user has panicked, a mistake of ours or of a driver: without the user, the numbers would be wrong.
-    fn look(&self, end: Nanos, sink: &mut impl Sink) -> Nanos {
+    fn look(&self, end: Nanos, sink: &mut impl RecordSink) -> Nanos {
         assert!(
             !self.point.has_panicked.load(Ordering::Relaxed),
             "the thread of a virtual user has panicked"
@@ -198,7 +198,7 @@ impl<C: BlockingClock> LoadThread<C> {
         now
     }
 
-    fn hand_over(&self, sink: &mut impl Sink) {
+    fn hand_over(&self, sink: &mut impl RecordSink) {
         let State { recorder, examples } = &mut *self.point.state();
         pass_on(recorder, examples, sink);
     }

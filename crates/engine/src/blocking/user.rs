@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use model::{Answer, Kinded, MeasuredValues, Mix, Outcome, Reply, SliceSchedule, Step, User};
+use model::{HasKind, MeasuredValues, Mix, Outcome, Reply, SliceSchedule, Step, User, UserReply};
 use units::{Nanos, Rng};
 
 use super::{BlockingClock, BlockingDriver};
@@ -59,9 +59,9 @@ impl<C: BlockingClock> SharedPoint<C> {
 }
 
 /// The presence of a user at a load point.
-pub(super) struct Presence<C>(pub(super) Arc<SharedPoint<C>>);
+pub(super) struct UserLifetime<C>(pub(super) Arc<SharedPoint<C>>);
 
-impl<C> Drop for Presence<C> {
+impl<C> Drop for UserLifetime<C> {
     fn drop(&mut self) {
         if std::thread::panicking() {
             self.0.has_panicked.store(true, Ordering::Relaxed);
@@ -163,7 +163,7 @@ impl<'a, C: BlockingClock, D: BlockingDriver> UserThread<'a, C, D> {
     }
 
     /// Performs one operation and records it. Returns its answer and the time at which it was done.
-    fn perform(&mut self, operation: &D::Operation, times: StartTimes) -> (Answer, Nanos) {
+    fn perform(&mut self, operation: &D::Operation, times: StartTimes) -> (UserReply, Nanos) {
         let (point, kind, due) = (self.point, operation.kind(), times.due);
         let sent = {
             let recorder = &mut point.state().recorder;
@@ -188,7 +188,7 @@ impl<'a, C: BlockingClock, D: BlockingDriver> UserThread<'a, C, D> {
             state.examples.keep(at, kind, reply.outcome, || self.driver.describe(operation, &reply));
         }
         drop(state);
-        (Answer { outcome: reply.outcome, value: reply.answer }, reply.done)
+        (UserReply { outcome: reply.outcome, value: reply.answer }, reply.done)
     }
 
     /// Records a pause that was drawn at a time.

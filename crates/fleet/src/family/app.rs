@@ -17,8 +17,8 @@ use super::profile::{FamilyProfile, READY_MAX};
 use super::target::{LoadTarget, ResolvedTarget};
 use super::{SetupError, TargetTextError, host_and_port, host_of, unless_stopped};
 use crate::checked::CheckedRow;
-use crate::counts::Counts;
 use crate::disk_use::DiskUse;
+use crate::family_counts::FamilyCounts;
 use crate::order::StepOrder;
 use crate::thread::{ThreadFailure, ThreadWork};
 use crate::verify::VerifyError;
@@ -138,18 +138,18 @@ impl LoadTarget for AppTarget {
         _: &Plan,
         _: RealClock,
         _: CheckMoment,
-        _: &Counts,
+        _: &FamilyCounts,
         _: &AtomicBool,
     ) -> Result<Vec<CheckedRow>, VerifyError> {
         // Every read checks the number of its block.
         Ok(Vec::new())
     }
 
-    fn run(&self, work: ThreadWork<'_>) -> Result<Counts, ThreadFailure> {
+    fn run(&self, work: ThreadWork<'_>) -> Result<FamilyCounts, ThreadFailure> {
         let (workload, context) = self.context(work.plan, work.clock)?;
         let mix = Transactions::new(workload, work.plan.seed);
         work.run_with(mix, |client| AppDriver::new(Rc::clone(&context), client))?;
-        Ok(Counts::default())
+        Ok(FamilyCounts::default())
     }
 }
 
@@ -195,7 +195,7 @@ fn disk_use(workload: &AppWorkload, clients: f64, directory: &Path) -> Option<Di
 #[cfg(test)]
 mod tests {
     use drivers::TargetPolicy;
-    use model::{AppFileIo, AppSuite, Think};
+    use model::{AppFileIo, AppSuite, ThinkTime};
 
     use super::*;
 
@@ -211,7 +211,7 @@ mod tests {
             io: AppFileIo::Buffered,
             is_cold: false,
             protocol: AppProtocol::Binary,
-            think: Think::None,
+            think: ThinkTime::None,
         };
         let directory = Path::new("/var/tmp/of/a/server");
         let found = disk_use(&workload(AppSuite::System), 4.0, directory);

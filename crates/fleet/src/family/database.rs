@@ -34,9 +34,9 @@ use super::room::check_room;
 use super::target::LoadTarget;
 use super::{SetupError, host_of, unless_stopped};
 use crate::checked::CheckedRow;
-use crate::counts::Counts;
 use crate::error::FleetError;
 use crate::event::{Event, Observer};
+use crate::family_counts::FamilyCounts;
 use crate::thread::{ThreadFailure, ThreadWork};
 use crate::verify::VerifyError;
 
@@ -335,7 +335,7 @@ impl LoadTarget for DatabaseTarget {
         plan: &Plan,
         clock: RealClock,
         moment: CheckMoment,
-        counts: &Counts,
+        counts: &FamilyCounts,
         stop: &AtomicBool,
     ) -> Result<Vec<CheckedRow>, VerifyError> {
         let (workload, context) = self.context(plan, clock)?;
@@ -347,7 +347,7 @@ impl LoadTarget for DatabaseTarget {
         Some(Box::new(DatabaseMonitor::start(self)))
     }
 
-    fn run(&self, work: ThreadWork<'_>) -> Result<Counts, ThreadFailure> {
+    fn run(&self, work: ThreadWork<'_>) -> Result<FamilyCounts, ThreadFailure> {
         let (workload, context) = self.context(work.plan, work.clock)?;
         let (plan, clock) = (work.plan, work.clock);
         let terminal = |_| DatabaseDriver::new(&context);
@@ -428,7 +428,7 @@ impl ConditionSource for DatabaseControl {
 async fn found_conditions(
     workload: &OrderEntryWorkload,
     context: &DatabaseContext,
-    (moment, counts): (CheckMoment, &Counts),
+    (moment, counts): (CheckMoment, &FamilyCounts),
     before: &OrdersBefore,
 ) -> Result<Vec<CheckedRow>, DatabaseError> {
     let mut control = DatabaseControl::open(context).await?;

@@ -13,11 +13,11 @@ use units::{Nanos, RealClock};
 
 use super::order_entry::deferred_counts;
 use super::stopped;
-use crate::counts::Counts;
+use crate::family_counts::FamilyCounts;
 use crate::thread::{CpuMeter, ThreadFailure, ThreadWork};
 
 /// The work in the background of a load thread.
-pub(super) struct Background<'a> {
+pub(super) struct BackgroundWork<'a> {
     deliveries: BackgroundDeliveries,
     phases: &'a Phases,
     /// The start of the load point on the clock of the run, when it has begun.
@@ -26,7 +26,7 @@ pub(super) struct Background<'a> {
     stop: &'a AtomicBool,
 }
 
-impl Background<'_> {
+impl BackgroundWork<'_> {
     /// Makes the deliveries by drivers of the background's own.
     ///
     /// # Errors
@@ -35,7 +35,7 @@ impl Background<'_> {
         self,
         driver: impl FnMut() -> D,
     ) -> Result<DeferredCounts, ThreadFailure> {
-        let Background { deliveries, phases, origin, clock, stop } = self;
+        let BackgroundWork { deliveries, phases, origin, clock, stop } = self;
         let is_steady = |queued: Nanos| {
             origin.get().is_some_and(|origin| phases.at(queued.saturating_sub(*origin)) == Phase::Steady)
         };
@@ -52,8 +52,8 @@ pub(super) fn run<D: Driver<Operation = OrderRequest> + 'static>(
     work: ThreadWork<'_>,
     workload: &OrderEntryWorkload,
     mut driver: impl FnMut(u32) -> D,
-    background: impl FnOnce(Background<'_>) -> Result<(DeferredCounts, Counts), ThreadFailure> + Send,
-) -> Result<Counts, ThreadFailure> {
+    background: impl FnOnce(BackgroundWork<'_>) -> Result<(DeferredCounts, FamilyCounts), ThreadFailure> + Send,
+) -> Result<FamilyCounts, ThreadFailure> {
     let clock = work.clock;
     let users = |work: ThreadWork<'_>, mix: OrderTerminals, queue: Option<DeliveryQueue>| match queue {
         None => work.run_with(mix, driver),
@@ -71,8 +71,8 @@ pub(super) fn run_blocking<D: BlockingDriver<Operation = OrderRequest> + Send + 
     workload: &OrderEntryWorkload,
     mut driver: impl FnMut(u32) -> D,
     beside: CpuMeter,
-    background: impl FnOnce(Background<'_>) -> Result<(DeferredCounts, Counts), ThreadFailure> + Send,
-) -> Result<Counts, ThreadFailure> {
+    background: impl FnOnce(BackgroundWork<'_>) -> Result<(DeferredCounts, FamilyCounts), ThreadFailure> + Send,
+) -> Result<FamilyCounts, ThreadFailure> {
     let clock = work.clock;
     let users = |work: ThreadWork<'_>, mix: OrderTerminals, queue: Option<DeliveryQueue>| match queue {
         None => work.run_blocking_with(mix, driver, beside),
@@ -89,16 +89,17 @@ fn run_beside(
     work: ThreadWork<'_>,
     workload: &OrderEntryWorkload,
     users: impl FnOnce(ThreadWork<'_>, OrderTerminals, Option<DeliveryQueue>) -> io::Result<()>,
-    background: impl FnOnce(Background<'_>) -> Result<(DeferredCounts, Counts), ThreadFailure> + Send,
-) -> Result<Counts, ThreadFailure> {
+    background: impl FnOnce(BackgroundWork<'_>) -> Result<(DeferredCounts, FamilyCounts), ThreadFailure> + Send,
+) -> Result<FamilyCounts, ThreadFailure> {
     let mix = OrderTerminals::new(workload, work.plan.seed);
     if !workload.defers_deliveries() {
         users(work, mix, None)?;
-        return Ok(Counts::default());
+        return Ok(FamilyCounts::default());
     }
     let (queue, deliveries, over) = delivery_queue(workload);
     let (clock, origin) = (work.clock, Arc::clone(&work.start.began));
-    let of_background = Background { deliveries, phases: &work.plan.phases, origin, clock, stop: work.stop };
+    let of_background =
+        BackgroundWork { deliveries, phases: &work.plan.phases, origin, clock, stop: work.stop };
     std::thread::scope(|scope| {
         let thread = scope.spawn(move || background(of_background));
         let ran = users(work, mix, Some(queue));

@@ -27,9 +27,9 @@ use super::order_entry::{
 use super::target::LoadTarget;
 use super::{SetupError, deferred, unless_stopped};
 use crate::checked::CheckedRow;
-use crate::counts::Counts;
 use crate::error::FleetError;
 use crate::event::{Event, Observer};
+use crate::family_counts::FamilyCounts;
 use crate::thread::{CpuMeter, ThreadFailure, ThreadWork};
 use crate::verify::VerifyError;
 
@@ -174,7 +174,7 @@ impl LoadTarget for EmbeddedTarget {
         plan: &Plan,
         _: RealClock,
         moment: CheckMoment,
-        counts: &Counts,
+        counts: &FamilyCounts,
         stop: &AtomicBool,
     ) -> Result<Vec<CheckedRow>, VerifyError> {
         let workload = workload(plan)?;
@@ -185,7 +185,7 @@ impl LoadTarget for EmbeddedTarget {
         Some(Box::new(EmbeddedMonitor(self.counts())))
     }
 
-    fn run(&self, work: ThreadWork<'_>) -> Result<Counts, ThreadFailure> {
+    fn run(&self, work: ThreadWork<'_>) -> Result<FamilyCounts, ThreadFailure> {
         let (plan, clock) = (work.plan, work.clock);
         let context = self.context(plan, clock)?;
         let terminal = |_| EmbeddedDriver::new(Arc::clone(&context));
@@ -230,7 +230,7 @@ async fn found_conditions(
     workload: &OrderEntryWorkload,
     target: &EmbeddedTarget,
     moment: CheckMoment,
-    counts: &Counts,
+    counts: &FamilyCounts,
 ) -> Result<Vec<CheckedRow>, StoreError> {
     let mut database = target.database()?;
     let described = target.shared.data.description().filter(|_| moment == CheckMoment::Before);

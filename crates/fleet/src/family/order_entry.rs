@@ -31,8 +31,8 @@ use super::profile::FamilyProfile;
 use super::target::{LoadTarget, ResolvedTarget};
 use super::{SetupError, TargetTextError, host_and_port, host_of, unless_stopped};
 use crate::checked::CheckedRow;
-use crate::counts::Counts;
 use crate::error::FleetError;
+use crate::family_counts::FamilyCounts;
 use crate::order::StepOrder;
 use crate::thread::{ThreadFailure, ThreadWork};
 use crate::verify::VerifyError;
@@ -149,14 +149,14 @@ impl LoadTarget for OrderTarget {
         plan: &Plan,
         clock: RealClock,
         moment: CheckMoment,
-        counts: &Counts,
+        counts: &FamilyCounts,
         stop: &AtomicBool,
     ) -> Result<Vec<CheckedRow>, VerifyError> {
         let (workload, context) = self.context(plan, clock)?;
         checked(found_conditions(&workload.scale, context, moment, counts), stop)
     }
 
-    fn run(&self, work: ThreadWork<'_>) -> Result<Counts, ThreadFailure> {
+    fn run(&self, work: ThreadWork<'_>) -> Result<FamilyCounts, ThreadFailure> {
         let (workload, context) = self.context(work.plan, work.clock)?;
         let (plan, clock) = (work.plan, work.clock);
         let terminal = |user| OrderDriver::new(Rc::clone(&context), user);
@@ -286,7 +286,7 @@ async fn found_conditions(
     scale: &DataScale,
     context: Rc<OrderContext>,
     moment: CheckMoment,
-    counts: &Counts,
+    counts: &FamilyCounts,
 ) -> Result<Vec<CheckedRow>, OrderCallError> {
     let mut control = OrderControl::open(context).await?;
     let mut found: Vec<_> =
@@ -340,7 +340,7 @@ fn locked(totals: &Mutex<Option<OrderTotals>>) -> MutexGuard<'_, Option<OrderTot
 pub(super) async fn checked_conditions<S: ConditionSource>(
     scale: &DataScale,
     source: &mut S,
-    (moment, counts): (CheckMoment, &Counts),
+    (moment, counts): (CheckMoment, &FamilyCounts),
     before: &OrdersBefore,
 ) -> Result<Vec<CheckedRow>, S::Error> {
     let mut found = Vec::new();
@@ -410,7 +410,7 @@ fn fresh_row(scale: &DataScale, found: &OrderTotals) -> (String, bool, String) {
 fn total_rows(
     scale: &DataScale,
     (before, found): (&OrderTotals, &OrderTotals),
-    counts: &Counts,
+    counts: &FamilyCounts,
 ) -> [(String, bool, String); 2] {
     let n_delivered = |totals: &OrderTotals| totals.delivered_since_load(scale);
     let row = |name: &str, n: i64, committed: &'static str, in_doubt: &'static str| {
@@ -429,22 +429,22 @@ fn total_rows(
 }
 
 /// Returns the counts of deferred deliveries by name.
-pub(super) fn deferred_counts(counts: &DeferredCounts) -> Counts {
+pub(super) fn deferred_counts(counts: &DeferredCounts) -> FamilyCounts {
     let DeferredCounts { queued, in_time } = *counts;
-    Counts::from([(DEFERRED, queued), (DEFERRED_IN_TIME, in_time)])
+    FamilyCounts::from([(DEFERRED, queued), (DEFERRED_IN_TIME, in_time)])
 }
 
 /// Judges deferred deliveries of the steady phase: nine in ten are made in time. `None` where none was queued.
-fn deferred_row(counts: &Counts) -> Option<CheckedRow> {
+fn deferred_row(counts: &FamilyCounts) -> Option<CheckedRow> {
     let [queued, in_time] = [DEFERRED, DEFERRED_IN_TIME].map(|name| counts.get(name));
     let text = format!("{in_time} of {queued} made within {DEFERRED_MAX} of their queueing; expected 90 %");
     (0 < queued).then(|| ("deferred deliveries".to_owned(), 9 * queued <= 10 * in_time, text))
 }
 
 /// Returns the counts of the terminals by name.
-pub(super) fn named(counts: &OrderCounts) -> Counts {
+pub(super) fn named(counts: &OrderCounts) -> FamilyCounts {
     let OrderCounts { placed, placed_in_doubt, delivered, delivered_in_doubt, skipped } = *counts;
-    Counts::from([
+    FamilyCounts::from([
         (PLACED, placed),
         (PLACED_IN_DOUBT, placed_in_doubt),
         (DELIVERED, delivered),
@@ -508,7 +508,7 @@ mod tests {
         assert_eq!(holds(4, 0, 2), [false, false], "more than the users know of");
         assert_eq!(holds(4, 1, 3), [true, true]);
         assert_eq!(holds(6, 9, 4), [false, false], "some were lost");
-        let text = total_rows(&scale, (&fresh_totals(&scale), &found), &Counts::default())[0].2.clone();
+        let text = total_rows(&scale, (&fresh_totals(&scale), &found), &FamilyCounts::default())[0].2.clone();
         assert_eq!(text, "5 by the database, 0 by the users and 0 in doubt");
     }
 

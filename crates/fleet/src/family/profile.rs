@@ -5,7 +5,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use model::{Family, Plan, Secrets, Workload};
-use testbed::{Acceleration, DataContents, MemoryLimitProof, RunningSut, Server, WebParts};
+use testbed::{Acceleration, DataContents, MemoryLimitProof, RunningSut, SutServer, WebParts};
 
 use super::target::ResolvedTarget;
 use super::{app, order_entry, sql, web};
@@ -58,7 +58,7 @@ pub(crate) struct ServerStart<'a> {
     /// The plan of the run.
     pub(crate) plan: &'a Plan,
     /// The server.
-    pub(crate) server: &'a Server,
+    pub(crate) server: &'a SutServer,
     /// What stands in front of it.
     pub(crate) acceleration: Option<&'a Acceleration>,
     /// The folder in which the server's files are laid out, kept for later runs.

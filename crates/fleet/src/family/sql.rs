@@ -19,7 +19,7 @@ use super::room::check_room;
 use super::target::LoadTarget;
 use super::{SetupError, unless_stopped};
 use crate::checked::CheckedRow;
-use crate::counts::Counts;
+use crate::family_counts::FamilyCounts;
 use crate::order::StepOrder;
 use crate::thread::{ThreadFailure, ThreadWork};
 use crate::verify::VerifyError;
@@ -110,7 +110,7 @@ impl LoadTarget for SqlTarget {
         _: &Plan,
         _: RealClock,
         _: CheckMoment,
-        _: &Counts,
+        _: &FamilyCounts,
         _: &AtomicBool,
     ) -> Result<Vec<CheckedRow>, VerifyError> {
         // Only the user knows what the data must be.
@@ -121,11 +121,11 @@ impl LoadTarget for SqlTarget {
         self.database.monitor()
     }
 
-    fn run(&self, work: ThreadWork<'_>) -> Result<Counts, ThreadFailure> {
+    fn run(&self, work: ThreadWork<'_>) -> Result<FamilyCounts, ThreadFailure> {
         let (workload, sessions) = self.sessions(work.plan, work.clock)?;
         let mix = SqlTransactions::new(workload, work.plan.seed, work.setup.point.load);
         work.run_with(mix, |_| SqlDriver::new(&sessions))?;
-        Ok(Counts::default())
+        Ok(FamilyCounts::default())
     }
 }
 

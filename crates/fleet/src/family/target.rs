@@ -16,9 +16,9 @@ use units::RealClock;
 use super::profile::profile;
 use super::{ExternalServer, host_of, resolve};
 use crate::checked::CheckedRow;
-use crate::counts::Counts;
 use crate::error::FleetError;
 use crate::event::Observer;
+use crate::family_counts::FamilyCounts;
 use crate::setup_error::SetupError;
 use crate::thread::{ThreadFailure, ThreadWork};
 use crate::verify::VerifyError;
@@ -111,7 +111,7 @@ pub(crate) trait LoadTarget: fmt::Debug + Send + Sync {
         plan: &Plan,
         clock: RealClock,
         moment: CheckMoment,
-        counts: &Counts,
+        counts: &FamilyCounts,
         stop: &AtomicBool,
     ) -> Result<Vec<CheckedRow>, VerifyError>;
 
@@ -125,7 +125,7 @@ pub(crate) trait LoadTarget: fmt::Debug + Send + Sync {
     ///
     /// # Errors
     /// If the thread cannot be set up.
-    fn run(&self, work: ThreadWork<'_>) -> Result<Counts, ThreadFailure>;
+    fn run(&self, work: ThreadWork<'_>) -> Result<FamilyCounts, ThreadFailure>;
 }
 
 /// A server that was there already, and the target that it is at one of its addresses.

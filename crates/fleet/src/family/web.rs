@@ -24,19 +24,20 @@ use model::{
     Secrets, Tls, WebProtocol, WebRequest, WebWorkload,
 };
 use testbed::{
-    MemoryLimitProof, PopulateError, Populated, RunningSut, Server, SutError, WebParts, populate_unless,
+    MemoryLimitProof, PopulateError, PopulatedFiles, RunningSut, SutError, SutServer, WebParts,
+    populate_unless,
 };
 use units::{Nanos, RealClock};
 
-use self::at_rest::Rest;
+use self::at_rest::IdleLoadThread;
 use super::probe::Probe;
 use super::profile::{FamilyProfile, READY_MAX, ServedFiles, ServerStart};
 use super::target::{LoadTarget, ResolvedTarget};
 use super::{SetupError, unless_stopped};
 use crate::checked::CheckedRow;
-use crate::counts::Counts;
 use crate::error::FleetError;
 use crate::event::{Event, Observer};
+use crate::family_counts::FamilyCounts;
 use crate::order::StepOrder;
 use crate::stop::go_on_unless;
 use crate::thread::{ThreadFailure, ThreadWork};
@@ -168,7 +169,7 @@ impl LoadTarget for WebTarget {
         _: &Plan,
         _: RealClock,
         _: CheckMoment,
-        _: &Counts,
+        _: &FamilyCounts,
         _: &AtomicBool,
     ) -> Result<Vec<CheckedRow>, VerifyError> {
         // Every operation checks all that a web server can be asked.
@@ -176,9 +177,9 @@ impl LoadTarget for WebTarget {
     }
 
     /// Runs the users of a load thread; returns what became of connections, and of bodies that nobody has described.
-    fn run(&self, work: ThreadWork<'_>) -> Result<Counts, ThreadFailure> {
+    fn run(&self, work: ThreadWork<'_>) -> Result<FamilyCounts, ThreadFailure> {
         let (workload, context) = self.context(work.plan, work.clock)?;
-        let rest = Rest {
+        let rest = IdleLoadThread {
             plan: work.plan,
             clock: work.clock,
             stop: work.stop,
@@ -205,9 +206,9 @@ impl LoadTarget for WebTarget {
         }?;
         let HandshakeCounts { full, resumed } = context.handshakes();
         let mut counts = match workload.protocol.tls {
-            Tls::Off => Counts::default(),
+            Tls::Off => FamilyCounts::default(),
             Tls::Full | Tls::Resumed => {
-                Counts::from([("full TLS handshakes", full), ("resumed TLS handshakes", resumed)])
+                FamilyCounts::from([("full TLS handshakes", full), ("resumed TLS handshakes", resumed)])
             }
         };
         let KeptConnectionCounts { lost, refused } = context.kept_connections();
@@ -259,8 +260,8 @@ fn lay_out(
 ) -> Result<WebParts, FleetError> {
     let files = start.plan.file_set();
     let root = match start.server {
-        Server::Recipe(_) => Some(populated(start.files_dir, &files, observer, stop)?),
-        Server::BuiltIn { .. } => None,
+        SutServer::Recipe(_) => Some(populated(start.files_dir, &files, observer, stop)?),
+        SutServer::BuiltIn { .. } => None,
     };
     let accelerator = start.acceleration.cloned();
     Ok(WebParts { files: Some(files), root, gateway: start.plan.sut.gateway(), accelerator, origin: None })
@@ -271,7 +272,7 @@ fn populated(
     files: &FileSet,
     observer: &mut dyn Observer,
     stop: &AtomicBool,
-) -> Result<Populated, FleetError> {
+) -> Result<PopulatedFiles, FleetError> {
     let total = files.bytes();
     let progress = |done| observer.event(Event::Files { done, total });
     match populate_unless(directory, files, stop, progress) {
@@ -404,7 +405,7 @@ mod tests {
     use std::net::TcpListener;
 
     use drivers::Trust;
-    use drivers::web::{Access, Target};
+    use drivers::web::{Target, TargetAccess};
     use testkit::{closed_plan, phases};
     use units::Nanos;
 
@@ -426,7 +427,7 @@ mod tests {
                 host: "127.0.0.1".to_owned(),
                 port: address.port(),
                 secure: false,
-                access: Access::default(),
+                access: TargetAccess::default(),
             };
             let target = WebTarget { target, address, trust: Trust::Any, secrets: Secrets::default() };
             let error = target.probe(&plan, RealClock::start(), &AtomicBool::new(false)).unwrap_err();

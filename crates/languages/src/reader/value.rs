@@ -10,7 +10,7 @@ use super::value_spec::ValueSpec;
 use super::{ValueError, kind};
 use crate::diagnostics::nearest;
 use crate::foreign::is_terminal_control;
-use crate::names::Named;
+use crate::names::NamedValues;
 use crate::quantity::{QuantityError, TIME_MAX, parse_bytes, parse_time_up_to};
 
 /// The longest title or summary.
@@ -142,17 +142,17 @@ pub fn ratio() -> ValueSpec<f64> {
 }
 
 /// Values of a choice, by their names.
-pub fn choice<T: Named>() -> ValueSpec<T> {
+pub fn choice<T: NamedValues>() -> ValueSpec<T> {
     ValueSpec::new(|| names_schema::<T>(|_| true), |value| read_word(T::NAMES, value))
 }
 
 /// Values of a choice, by their names; the schema names only some of them.
-pub fn choice_described<T: Named>(is_described: fn(&T) -> bool) -> ValueSpec<T> {
+pub fn choice_described<T: NamedValues>(is_described: fn(&T) -> bool) -> ValueSpec<T> {
     ValueSpec::new(move || names_schema(is_described), |value| read_word(T::NAMES, value))
 }
 
 /// Some of the values of a choice, by their names.
-pub fn choice_among<T: Named>(is_among: fn(&T) -> bool) -> ValueSpec<T> {
+pub fn choice_among<T: NamedValues>(is_among: fn(&T) -> bool) -> ValueSpec<T> {
     let known: Vec<(&'static str, T)> =
         T::NAMES.iter().filter(|(_, value)| is_among(value)).cloned().collect();
     ValueSpec::new(move || names_schema(is_among), move |value| read_word(&known, value))
@@ -244,7 +244,7 @@ fn read_word<T: Clone>(choices: &[(&'static str, T)], value: &DeValue) -> Result
 }
 
 /// Returns the schema of those names of a choice that are described.
-fn names_schema<T: Named>(is_described: impl Fn(&T) -> bool) -> Value {
+fn names_schema<T: NamedValues>(is_described: impl Fn(&T) -> bool) -> Value {
     let names = T::NAMES.iter().enumerate().filter(|(_, (_, value))| is_described(value));
     let words = names.map(|(index, (name, _))| match T::ABOUTS.get(index) {
         Some(about) => word_schema(name, about.concat().trim()),

@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 
 pub use score::{RateTime, Score};
 pub use sizing::SizingRule;
-pub use think::Think;
+pub use think::ThinkTime;
 
 use crate::notice::NOTICES_MAX;
 use crate::operation::SLOTS_MAX;
@@ -104,7 +104,7 @@ pub struct PauseKind {
     /// The name in reports; no other kind of pause has it.
     pub name: String,
     /// The distribution of its times.
-    pub time: Think,
+    pub time: ThinkTime,
     /// The moment from which it counts.
     pub from: PauseStart,
 }
@@ -278,7 +278,7 @@ impl Catalog {
     }
 
     /// Returns the indexes of the measures of which records have a histogram, in the order of
-    /// [`Detail::spreads`](crate::Detail::spreads).
+    /// [`KindHistograms::spreads`](crate::KindHistograms::spreads).
     pub fn spread_measures(&self) -> impl Iterator<Item = usize> {
         let measures = self.measures.iter().enumerate();
         measures.filter(|(_, measure)| measure.has_spread).map(|(index, _)| index)

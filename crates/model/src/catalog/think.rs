@@ -8,7 +8,7 @@ use crate::{PauseKind, PauseStart, with_serde};
 /// The pause that a user of a closed loop makes after each unit of its work: a page, a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Think {
+pub enum ThinkTime {
     /// None at all.
     None,
     /// Always the same.
@@ -17,20 +17,20 @@ pub enum Think {
     Exponential(#[serde(with = "with_serde::nanos")] Nanos),
 }
 
-impl Think {
+impl ThinkTime {
     /// Returns the mean pause.
     pub fn mean(self) -> Nanos {
         match self {
-            Think::None => Nanos::ZERO,
-            Think::Fixed(time) | Think::Exponential(time) => time,
+            ThinkTime::None => Nanos::ZERO,
+            ThinkTime::Fixed(time) | ThinkTime::Exponential(time) => time,
         }
     }
 
     /// Returns the kinds of pauses of users that make this one after a response: one, or none without think time.
     pub(crate) fn pauses(self) -> Vec<PauseKind> {
         match self {
-            Think::None => Vec::new(),
-            Think::Fixed(_) | Think::Exponential(_) => {
+            ThinkTime::None => Vec::new(),
+            ThinkTime::Fixed(_) | ThinkTime::Exponential(_) => {
                 vec![PauseKind { name: "think time".to_owned(), time: self, from: PauseStart::Done }]
             }
         }
@@ -39,9 +39,9 @@ impl Think {
     /// Draws a pause; `None` without think time.
     pub fn draw(self, rng: &mut Rng) -> Option<Nanos> {
         match self {
-            Think::None => None,
-            Think::Fixed(time) => Some(time),
-            Think::Exponential(mean) => Some(rng.exponential(mean)),
+            ThinkTime::None => None,
+            ThinkTime::Fixed(time) => Some(time),
+            ThinkTime::Exponential(mean) => Some(rng.exponential(mean)),
         }
     }
 }

@@ -327,9 +327,9 @@ pub(super) fn problems_of_request<const N: usize>(slips: [(&str, &str); N]) -> S
 mod tests {
     use super::*;
     use crate::{
-        AppFileIo, AppPayload, AppProtocol, AppSuite, AppWorkload, Arrivals, Connection, FilelistSource,
-        HttpVersion, OrderDelivery, OrderEntryWorkload, OrderMix, OrderPacing, OrderSql, PauseStart, Think,
-        Tls, WebProtocol, Workload, WorkloadSource,
+        AppFileIo, AppPayload, AppProtocol, AppSuite, AppWorkload, Arrivals, ConnectionLifetime,
+        FilelistSource, HttpVersion, OrderDelivery, OrderEntryWorkload, OrderMix, OrderPacing, OrderSql,
+        PauseStart, ThinkTime, Tls, WebProtocol, Workload, WorkloadSource,
     };
     use proptest::prelude::*;
     use testkit::{is_published, keys_named, keys_read, schema_faults};
@@ -356,7 +356,7 @@ mod tests {
             WebProtocol {
                 http: HttpVersion::Http11,
                 tls: Tls::Off,
-                connection: Connection::KeepAlive { requests_max: Some(100) },
+                connection: ConnectionLifetime::KeepAlive { requests_max: Some(100) },
                 streams: 1,
             }
         );
@@ -412,7 +412,7 @@ mod tests {
             io: AppFileIo::Direct,
             is_cold: true,
             protocol: AppProtocol::Http,
-            think: Think::Fixed(Nanos::from_millis(270)),
+            think: ThinkTime::Fixed(Nanos::from_millis(270)),
         };
         assert_eq!((app, definition.time_limit), (&expected, Nanos::from_secs(5)));
         let problem = |piece, slip| problem_of(EVERY_APP_KEY, piece, slip);

@@ -18,8 +18,8 @@ use super::web::{
 use crate::setting::sql::{SETTINGS, apply};
 use crate::workload::{EXTRACTED, is_name};
 use crate::{
-    ChosenSetting, Count, DatabaseProduct, ExpectedText, ExpectedValue, Parameter, RowCount, SessionValue,
-    SqlStatement, SqlTransaction, SqlWorkload, TemplatePiece, template_pieces,
+    ChosenSetting, DatabaseProduct, ExpectedText, ExpectedValue, Parameter, RowCount, SessionValue,
+    SqlStatement, SqlTransaction, SqlWorkload, TemplatePiece, ValueCount, template_pieces,
 };
 
 /// The most transactions: operation kinds are numbered with 16 bits.
@@ -215,7 +215,7 @@ fn read_parameters(mut table: TomlTable) -> Vec<Parameter> {
         }
         table.describe("SqlParameter", "A value that varies: either `count` numbers, or `values`.");
         let parameter = read_values(name, &mut table, count().described_as(fixed_count()));
-        if parameter.as_ref().is_some_and(|parameter| matches!(parameter.count, Count::SquareRoot(_))) {
+        if parameter.as_ref().is_some_and(|parameter| matches!(parameter.count, ValueCount::SquareRoot(_))) {
             table.reject("count", ValueError::new("the values of statements do not grow with the load"));
         }
         table.finish();
@@ -436,7 +436,7 @@ fn read_rows(table: &mut TomlTable) -> Option<RowCount> {
 mod tests {
     use super::*;
     use crate::definition::parse::{EVERY_SQL_KEY, problem_of};
-    use crate::{Definition, Pick, Think, WorkloadDefinition};
+    use crate::{Definition, ThinkTime, ValueDistribution, WorkloadDefinition};
     use units::Nanos;
 
     #[test]
@@ -447,14 +447,17 @@ mod tests {
         let WorkloadDefinition::Sql(SqlDefinition { workload, data, password }) = &definition.workload else {
             panic!("of statements")
         };
-        assert_eq!(workload.think, Think::Exponential(Nanos::from_millis(20)));
+        assert_eq!(workload.think, ThinkTime::Exponential(Nanos::from_millis(20)));
         assert!(workload.is_encrypted && !workload.allows_writes);
         assert_eq!(password.as_deref(), Some("SHOP_PASSWORD"));
         let [find, order] = &workload.transactions[..] else { panic!("two transactions") };
         assert_eq!((find.name.as_str(), find.weight, find.is_atomic), ("find", 25, false));
         assert_eq!((order.name.as_str(), order.weight, order.is_atomic), ("order", 10, true));
         assert_eq!((order.share_gap_max, order.limits.len()), (Some(0.05), 1));
-        let id = Parameter { pick: Pick::Zipf(1.0), ..Parameter::numbers("id", 1, Count::Fixed(1000)) };
+        let id = Parameter {
+            pick: ValueDistribution::Zipf(1.0),
+            ..Parameter::numbers("id", 1, ValueCount::Fixed(1000))
+        };
         assert_eq!(find.parameters, [id]);
         let rows: Vec<Option<RowCount>> =
             find.statements.iter().chain(&order.statements).map(|statement| statement.rows).collect();

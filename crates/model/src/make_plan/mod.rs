@@ -156,7 +156,7 @@ mod tests {
     use units::Nanos;
 
     use super::*;
-    use crate::{Arrivals, ChosenSetting, Family, Page, Pick, Request, SutPlan, WorkloadSource};
+    use crate::{Arrivals, ChosenSetting, Family, Page, Request, SutPlan, ValueDistribution, WorkloadSource};
     use languages::USERS_MAX;
 
     const DEFINITION: &str = r#"
@@ -441,7 +441,7 @@ mod tests {
         })
         .unwrap();
         assert_eq!(plan.level_max(), 1000.0);
-        assert_eq!(plan.workload.web().unwrap().requests[1].parameters[0].pick, Pick::Zipf(0.8));
+        assert_eq!(plan.workload.web().unwrap().requests[1].parameters[0].pick, ValueDistribution::Zipf(0.8));
         let names: Vec<&str> = plan.modifications.iter().map(|row| row.what.as_str()).collect();
         assert_eq!(names, ["connection", "choice of `item`"]);
     }
@@ -508,7 +508,7 @@ mod tests {
         };
         requests[1].path = "/orders/{item}".parse().unwrap();
         requests[1].reply = crate::ReplyBody::File(vec![1]);
-        requests[1].parameters[0].count = crate::Count::SquareRoot(1e9);
+        requests[1].parameters[0].count = crate::ValueCount::SquareRoot(1e9);
         let workload = Workload::from(web.workload(requests, pages));
         let plan = |rate| {
             let settings = settings("connection=keep-alive");
@@ -536,8 +536,8 @@ mod tests {
                 .unwrap()
                 .most
         };
-        assert_eq!(most(crate::Count::Fixed(5)), Load::Users(2000));
-        assert_eq!(most(crate::Count::SquareRoot(5.0)), Load::Users(200));
+        assert_eq!(most(crate::ValueCount::Fixed(5)), Load::Users(2000));
+        assert_eq!(most(crate::ValueCount::SquareRoot(5.0)), Load::Users(200));
     }
 
     #[test]

@@ -7,9 +7,9 @@ use units::Nanos;
 
 use crate::workload::check_objects;
 use crate::{
-    Arrivals, Configuration, Connection, DataSet, Definition, FileSetError, Headline, HttpVersion, Levels,
-    Limit, LimitMetric, Load, Overrides, POISSON_USERS_MAX, ParameterError, Plan, RowPick, RowsEnd, Search,
-    SqlWorkload, SutPlan, WebProtocol, WebWorkload,
+    Arrivals, Configuration, ConnectionLifetime, DataSet, Definition, FileSetError, Headline, HttpVersion,
+    Levels, Limit, LimitMetric, Load, Overrides, POISSON_USERS_MAX, ParameterError, Plan, RowPick, RowsEnd,
+    Search, SqlWorkload, SutPlan, WebProtocol, WebWorkload,
 };
 
 /// The longest that a whole run may be planned to take: 30 days.
@@ -294,9 +294,9 @@ fn protocol_problems(plan: &Plan, protocol: WebProtocol) -> Vec<Problem> {
     let WebProtocol { http, connection, streams, .. } = protocol;
     let is_open = plan.loads().any(|load| !load.is_closed());
     let is_http2 = http == HttpVersion::Http2;
-    let sessions = connection == Connection::Sessions;
+    let sessions = connection == ConnectionLifetime::Sessions;
     let rows = [
-        (is_http2 && connection == Connection::PerRequest, Problem::Http2PerRequest),
+        (is_http2 && connection == ConnectionLifetime::PerRequest, Problem::Http2PerRequest),
         (sessions && is_open, Problem::SessionsOfRate),
         (sessions && 1 < streams, Problem::SessionsShared(streams)),
         (!is_http2 && 1 < streams, Problem::StreamsWithoutHttp2(streams)),

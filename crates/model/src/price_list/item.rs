@@ -1,6 +1,6 @@
 //! One item of a price list.
 
-use languages::{Named, names};
+use languages::{NamedValues, names};
 use units::{Currency, Decimal, Money};
 
 /// A priced item. Its amount follows from what is written, exactly, and is rounded once.
@@ -89,7 +89,7 @@ pub enum TermUnit {
     Years,
 }
 
-impl Named for TermUnit {
+impl NamedValues for TermUnit {
     const NAMES: &'static [(&'static str, TermUnit)] =
         &[("hours", TermUnit::Hours), ("months", TermUnit::Months), ("years", TermUnit::Years)];
 }

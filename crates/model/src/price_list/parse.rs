@@ -2,7 +2,7 @@
 
 use languages::reader::{TomlTable, ValueError, kind, read_toml, toml_schema};
 use languages::spec::{ValueSpec, choice, line, text, whole_u32};
-use languages::{Diagnostics, Named};
+use languages::{Diagnostics, NamedValues};
 use serde_json::{Value, json};
 use toml::de::DeValue;
 use toml::value::Datetime;

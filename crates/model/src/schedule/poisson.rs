@@ -1,6 +1,6 @@
 //! Poisson arrivals of one slice, as the sum of the lanes that it owns.
 
-use units::{Nanos, Purpose, Rng};
+use units::{Nanos, Rng, StreamPurpose};
 
 use super::rate_profile::RateProfile;
 use super::tournament::Tournament;
@@ -45,7 +45,7 @@ impl PoissonArrivals {
     ) -> PoissonArrivals {
         let lane = |lane| {
             let stream = lane << 32 | u64::from(load_point);
-            Lane { rng: Rng::new(seed, Purpose::Arrivals, stream), k: lane, passed: 0.0 }
+            Lane { rng: Rng::new(seed, StreamPurpose::Arrivals, stream), k: lane, passed: 0.0 }
         };
         let mut lanes: Vec<Lane> = lanes.map(lane).collect();
         let first: Vec<_> = lanes.iter_mut().map(|lane| lane.draw(&profile, n_lanes)).collect();

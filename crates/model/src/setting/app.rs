@@ -1,6 +1,6 @@
 //! The settings of application server workloads.
 
-use languages::Named;
+use languages::NamedValues;
 use units::Bytes;
 
 use super::configuration::TIME_LIMIT;
@@ -152,11 +152,11 @@ fn app(configuration: &Configuration) -> Option<&AppWorkload> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Family, Think};
+    use crate::{Family, ThinkTime};
 
     #[test]
     fn choices_are_the_names_of_the_model() {
-        fn names<T: Named>() -> Vec<&'static str> {
+        fn names<T: NamedValues>() -> Vec<&'static str> {
             T::NAMES.iter().map(|(name, _)| *name).collect()
         }
         let choices = |name: &str| -> Vec<&'static str> {
@@ -181,7 +181,7 @@ mod tests {
                 io: AppFileIo::Buffered,
                 is_cold: false,
                 protocol: AppProtocol::Binary,
-                think: Think::None,
+                think: ThinkTime::None,
             };
             apply(&mut app, name, Family::App.choose_setting(name, value).unwrap().value());
             app

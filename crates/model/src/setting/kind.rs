@@ -5,7 +5,7 @@ use std::fmt;
 use languages::{QuantityError, parse_bytes, parse_time};
 use units::{Bytes, Nanos};
 
-use crate::Pick;
+use crate::ValueDistribution;
 
 /// The value of a size that fits the server, as it is typed.
 const AUTO: &str = "auto";
@@ -71,7 +71,7 @@ pub enum SettingValue {
     /// A time.
     Time(Nanos),
     /// A distribution.
-    Distribution(Pick),
+    Distribution(ValueDistribution),
     /// A text.
     Text(String),
 }

@@ -1,6 +1,6 @@
 //! The settings of order-entry workloads.
 
-use languages::Named;
+use languages::NamedValues;
 use orders::{DataScale, WAREHOUSES_MAX};
 
 use super::configuration::{TIME_LIMIT, TLS, database_encryption, encryption_text};

@@ -1,13 +1,13 @@
 //! The settings of web workloads: those of their protocol, their filelist, and the choice of parameters.
 
-use languages::Named;
+use languages::NamedValues;
 
 use super::configuration::TIME_LIMIT;
 use super::{
     ChosenSetting, Configuration, DefinitionKey, Setting, SettingAccess, SettingChoice, SettingKind,
     SettingValue,
 };
-use crate::{Connection, Parameter, STREAMS_MAX, Tls, WebProtocol};
+use crate::{ConnectionLifetime, Parameter, STREAMS_MAX, Tls, WebProtocol};
 
 pub(crate) const SETTINGS: &[Setting] = &[
     Setting {
@@ -166,17 +166,17 @@ fn parameters(configuration: &Configuration) -> impl Iterator<Item = &Parameter>
 }
 
 /// Returns the value of a name.
-fn chosen<T: Named + Copy>(value: &SettingValue) -> Option<T> {
+fn chosen<T: NamedValues + Copy>(value: &SettingValue) -> Option<T> {
     match value {
         SettingValue::Choice(name, _) => T::named(name),
         _ => None,
     }
 }
 
-fn chosen_connection(value: &SettingValue) -> Option<Connection> {
+fn chosen_connection(value: &SettingValue) -> Option<ConnectionLifetime> {
     match (chosen(value)?, value) {
-        (Connection::KeepAlive { .. }, SettingValue::Choice(_, requests_max)) => {
-            Some(Connection::KeepAlive { requests_max: *requests_max })
+        (ConnectionLifetime::KeepAlive { .. }, SettingValue::Choice(_, requests_max)) => {
+            Some(ConnectionLifetime::KeepAlive { requests_max: *requests_max })
         }
         (connection, _) => Some(connection),
     }
@@ -190,12 +190,14 @@ fn tls_text(tls: Tls) -> String {
     }
 }
 
-fn connection_text(connection: Connection) -> String {
+fn connection_text(connection: ConnectionLifetime) -> String {
     match connection {
-        Connection::PerRequest => "one per request".to_owned(),
-        Connection::Sessions => "kept for a session of SPECweb99's lengths".to_owned(),
-        Connection::KeepAlive { requests_max: None } => "kept alive".to_owned(),
-        Connection::KeepAlive { requests_max: Some(n) } => format!("kept alive, at most {n} requests each"),
+        ConnectionLifetime::PerRequest => "one per request".to_owned(),
+        ConnectionLifetime::Sessions => "kept for a session of SPECweb99's lengths".to_owned(),
+        ConnectionLifetime::KeepAlive { requests_max: None } => "kept alive".to_owned(),
+        ConnectionLifetime::KeepAlive { requests_max: Some(n) } => {
+            format!("kept alive, at most {n} requests each")
+        }
     }
 }
 
@@ -206,7 +208,7 @@ mod tests {
 
     #[test]
     fn choices_are_the_names_of_the_model() {
-        fn names<T: Named>() -> Vec<&'static str> {
+        fn names<T: NamedValues>() -> Vec<&'static str> {
             T::NAMES.iter().map(|(name, _)| *name).collect()
         }
         let choices = |name: &str| -> Vec<&'static str> {
@@ -216,23 +218,24 @@ mod tests {
         };
         assert_eq!(choices("http"), names::<HttpVersion>());
         assert_eq!(choices("tls"), names::<Tls>());
-        assert_eq!(choices("connection"), names::<Connection>());
+        assert_eq!(choices("connection"), names::<ConnectionLifetime>());
     }
 
     /// Every value of a protocol setting has an effect.
     #[test]
     fn settings_of_the_protocol_are_applied() {
         let applied = |name: &str, value: &str| {
-            let mut protocol = WebProtocol { streams: 77, ..WebProtocol::plain(Connection::PerRequest) };
+            let mut protocol =
+                WebProtocol { streams: 77, ..WebProtocol::plain(ConnectionLifetime::PerRequest) };
             crate::Family::Web.choose_setting(name, value).unwrap().apply_to_protocol(&mut protocol);
             protocol
         };
         assert_eq!(applied("http", "2").http, HttpVersion::Http2);
         assert_eq!(applied("tls", "resumed").tls, Tls::Resumed);
         assert_eq!(applied("streams", "5").streams, 5);
-        let kept = |requests_max| Connection::KeepAlive { requests_max };
+        let kept = |requests_max| ConnectionLifetime::KeepAlive { requests_max };
         assert_eq!(applied("connection", "keep-alive").connection, kept(None));
         assert_eq!(applied("connection", "keep-alive:9").connection, kept(Some(9)));
-        assert_eq!(applied("connection", "sessions").connection, Connection::Sessions);
+        assert_eq!(applied("connection", "sessions").connection, ConnectionLifetime::Sessions);
     }
 }

@@ -1,14 +1,14 @@
 //! Application server workloads: transactions of clients that send and fetch messages, have something computed, and read
 //! and write a file of their own on the server.
 
-use languages::{Named, names};
+use languages::{NamedValues, names};
 use serde::{Deserialize, Serialize};
 use units::Bytes;
 
 use super::family_workload::{FamilyWorkload, IN_FLIGHT_MAX};
 use crate::{
-    Catalog, ExpectedMeasure, Family, Kinded, Measure, MeasureUnit, OperationKind, Outcome, Score, Think,
-    Words,
+    Catalog, ExpectedMeasure, Family, HasKind, Measure, MeasureUnit, OperationKind, Outcome, Score,
+    ThinkTime, Words,
 };
 
 /// The measures of a transaction besides its response time, by their indexes in the catalog.
@@ -142,7 +142,7 @@ pub struct AppWorkload {
     #[serde(default)]
     pub protocol: AppProtocol,
     /// The pause after each transaction.
-    pub think: Think,
+    pub think: ThinkTime,
 }
 
 /// A range of files that follows from the memory limit of the server.
@@ -176,7 +176,7 @@ pub struct AppRequest {
     pub number: u64,
 }
 
-impl Kinded for AppRequest {
+impl HasKind for AppRequest {
     fn kind(&self) -> u16 {
         self.kind
     }
@@ -382,7 +382,7 @@ impl FamilyWorkload for AppWorkload {
         AppWorkload::catalog(self)
     }
 
-    fn think(&self) -> Think {
+    fn think(&self) -> ThinkTime {
         self.think
     }
 
@@ -430,7 +430,7 @@ mod tests {
             io: AppFileIo::Buffered,
             is_cold: false,
             protocol: AppProtocol::Binary,
-            think: Think::None,
+            think: ThinkTime::None,
         }
     }
 

@@ -9,8 +9,8 @@ use units::Nanos;
 
 use super::family_workload::{FamilyWorkload, IN_FLIGHT_MAX};
 use crate::{
-    Catalog, ExpectedMeasure, Family, Kinded, Measure, MeasureUnit, NoticeKind, OperationKind, Outcome,
-    Score, Think, Words, with_serde,
+    Catalog, ExpectedMeasure, Family, HasKind, Measure, MeasureUnit, NoticeKind, OperationKind, Outcome,
+    Score, ThinkTime, Words, with_serde,
 };
 
 /// The measures of a message besides its response time, by their indexes in the catalog.
@@ -54,7 +54,7 @@ pub struct EchoWorkload {
     /// The kinds of messages; not empty, names all different.
     pub messages: Vec<EchoMessageKind>,
     /// The pause after each message.
-    pub think: Think,
+    pub think: ThinkTime,
 }
 
 /// A kind of message.
@@ -106,7 +106,7 @@ impl EchoMessage {
     }
 }
 
-impl Kinded for EchoMessage {
+impl HasKind for EchoMessage {
     fn kind(&self) -> u16 {
         self.kind
     }
@@ -182,7 +182,7 @@ impl FamilyWorkload for EchoWorkload {
         EchoWorkload::catalog(self)
     }
 
-    fn think(&self) -> Think {
+    fn think(&self) -> ThinkTime {
         self.think
     }
 

@@ -1,6 +1,6 @@
 //! The answers of a workload to a plan, whatever its family. Each family gives all of them, in its own file.
 
-use crate::{Catalog, Family, Think};
+use crate::{Catalog, Family, ThinkTime};
 
 /// The most operations in flight of an open loop where nobody has chosen a number.
 pub(super) const IN_FLIGHT_MAX: u32 = 1000;
@@ -20,7 +20,7 @@ pub(super) trait FamilyWorkload {
     fn catalog(&self) -> Catalog;
 
     /// Returns the pause of users.
-    fn think(&self) -> Think;
+    fn think(&self) -> ThinkTime;
 
     /// Returns whether users have state that their next operation depends on ([`crate::Mix::has_user_state`]).
     fn has_user_state(&self) -> bool;

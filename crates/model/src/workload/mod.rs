@@ -30,18 +30,19 @@ pub use sql::{
     ExpectedText, ExpectedValue, RowCount, SqlRequest, SqlStatement, SqlTransaction, SqlWorkload, sql_measure,
 };
 pub use web::{
-    BUFFERED_BODY_MAX, BodyEncoding, CLOSE_WAIT_MAX, Connection, Cookies, Count, DATA_BYTES_MAX, DataError,
-    DataSet, DataTable, EXTRACTED_BYTES_MAX, EXTRACTED_MAX, Extract, ExtractSource, FILES_MAX, FileSet,
+    BUFFERED_BODY_MAX, BodyEncoding, CLOSE_WAIT_MAX, ConnectionLifetime, Cookies, DATA_BYTES_MAX, DataError,
+    DataSet, DataTable, EXTRACTED_BYTES_MAX, EXTRACTED_MAX, ExtractSource, Extraction, FILES_MAX, FileSet,
     FileSetError, HttpVersion, JsonCheck, Page, Parameter, ParameterError, PathPattern, PathPatternError,
-    PathValue, Pick, PickError, REDIRECTS_MAX, Redirects, RegexError, ReplyBody, Request, RowPick, RowsEnd,
-    STREAMS_MAX, Sampler, SessionValue, SetFile, TemplatePiece, Tls, UserPage, ValueSampler, WebProtocol,
-    WebRequest, WebWorkload, compile_regex, file_path_fault, is_json_pointer, template_pieces, web_measure,
+    PathValue, PickError, REDIRECTS_MAX, Redirects, RegexError, ReplyBody, Request, RowPick, RowsEnd,
+    STREAMS_MAX, Sampler, SessionValue, SetFile, TemplatePiece, Tls, UserPage, ValueCount, ValueDistribution,
+    ValueSampler, WebProtocol, WebRequest, WebWorkload, compile_regex, file_path_fault, is_json_pointer,
+    template_pieces, web_measure,
 };
 
 pub(crate) use app::RANGE_BYTES_MAX;
 pub(crate) use web::{EXTRACTED, PATH_MAX, check_objects, has_placeholders, is_name};
 
-use crate::{Catalog, Family, Think};
+use crate::{Catalog, Family, ThinkTime};
 use family_workload::FamilyWorkload;
 
 /// The workload of a benchmark, a variant per protocol family.
@@ -90,7 +91,7 @@ impl Workload {
     }
 
     /// Returns the pause of users.
-    pub fn think(&self) -> Think {
+    pub fn think(&self) -> ThinkTime {
         self.of_family().think()
     }
 

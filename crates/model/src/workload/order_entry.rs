@@ -14,9 +14,9 @@ use units::{Bytes, Nanos};
 use super::app::OUTCOMES;
 use super::family_workload::{FamilyWorkload, IN_FLIGHT_MAX, SESSIONS_MAX};
 use crate::{
-    Catalog, ExpectedMeasure, Family, InputBand, InputCount, Kinded, Limit, Measure, MeasureUnit, Noun,
-    OperationKind, Outcome, PauseKind, PauseStart, RateTime, Score, SizingRule, Think, Words, parse_limits,
-    with_serde,
+    Catalog, ExpectedMeasure, Family, HasKind, InputBand, InputCount, Limit, Measure, MeasureUnit, Noun,
+    OperationKind, Outcome, PauseKind, PauseStart, RateTime, Score, SizingRule, ThinkTime, Words,
+    parse_limits, with_serde,
 };
 
 /// The measures of a transaction besides its response time, by their indexes in the catalog. Transactions in SQL do
@@ -280,7 +280,7 @@ pub struct OrderRequest {
     pub input: TransactionInput,
 }
 
-impl Kinded for OrderRequest {
+impl HasKind for OrderRequest {
     fn kind(&self) -> u16 {
         self.input.kind() as u16
     }
@@ -336,13 +336,13 @@ impl OrderEntryWorkload {
     }
 
     /// Returns the pauses of a user from one transaction to the next, in one: with keying times, of their mean in sum.
-    pub(crate) fn think(&self) -> Think {
+    pub(crate) fn think(&self) -> ThinkTime {
         match self.pacing {
-            OrderPacing::Flat => Think::None,
-            OrderPacing::Exponential => Think::Exponential(self.think_mean),
+            OrderPacing::Flat => ThinkTime::None,
+            OrderPacing::Exponential => ThinkTime::Exponential(self.think_mean),
             OrderPacing::Specified => {
                 let cycle = self.pacing().mean_cycle(self.transaction_mix().shares());
-                Think::Exponential(Nanos::from_secs_f64(cycle))
+                ThinkTime::Exponential(Nanos::from_secs_f64(cycle))
             }
         }
     }
@@ -543,15 +543,15 @@ impl OrderEntryWorkload {
             OrderPacing::Flat => Vec::new(),
             OrderPacing::Exponential => vec![PauseKind {
                 name: "think time".to_owned(),
-                time: Think::Exponential(self.think_mean),
+                time: ThinkTime::Exponential(self.think_mean),
                 from: self.think_from(),
             }],
             OrderPacing::Specified => {
                 let keying = |kind: TransactionType| {
-                    (format!("keying time of {}", kind.name()), Think::Fixed(pacing.keying(kind)))
+                    (format!("keying time of {}", kind.name()), ThinkTime::Fixed(pacing.keying(kind)))
                 };
                 let think = |kind: TransactionType| {
-                    let time = Think::Exponential(pacing.think_mean(kind));
+                    let time = ThinkTime::Exponential(pacing.think_mean(kind));
                     (format!("think time after {}", kind.name()), time)
                 };
                 let all = TransactionType::ALL.map(keying).into_iter().chain(TransactionType::ALL.map(think));
@@ -658,7 +658,7 @@ impl FamilyWorkload for OrderEntryWorkload {
         OrderEntryWorkload::catalog(self)
     }
 
-    fn think(&self) -> Think {
+    fn think(&self) -> ThinkTime {
         OrderEntryWorkload::think(self)
     }
 
@@ -747,10 +747,10 @@ mod tests {
         let keying = named(spec.keying_pause(TransactionType::NewOrder));
         assert_eq!(
             (keying.name.as_str(), keying.time),
-            ("keying time of new-order", Think::Fixed(Nanos::from_secs(18)))
+            ("keying time of new-order", ThinkTime::Fixed(Nanos::from_secs(18)))
         );
         let think = named(spec.think_pause(TransactionType::OrderStatus));
-        let expected = Think::Exponential(Nanos::from_secs(10));
+        let expected = ThinkTime::Exponential(Nanos::from_secs(10));
         assert_eq!((think.name.as_str(), think.time), ("think time after order-status", expected));
         let bf = OrderEntryWorkload::default();
         assert_eq!(

@@ -8,7 +8,7 @@ use super::order_entry::DatabaseProduct;
 use super::sql_lexis;
 use super::web::{DataSet, Parameter, TemplatePiece, UserPage, template_pieces};
 use crate::{
-    Catalog, Family, Kinded, Limit, Measure, MeasureUnit, OperationKind, Outcome, Score, Think, Words,
+    Catalog, Family, HasKind, Limit, Measure, MeasureUnit, OperationKind, Outcome, Score, ThinkTime, Words,
 };
 
 /// The measures of a transaction besides its response time, by their indexes in the catalog.
@@ -35,7 +35,7 @@ pub struct SqlWorkload {
     /// The kinds of transactions; not empty, names all different.
     pub transactions: Vec<SqlTransaction>,
     /// The pause after each transaction.
-    pub think: Think,
+    pub think: ThinkTime,
     /// The data of users; names all different.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub data: Vec<DataSet>,
@@ -123,7 +123,7 @@ pub struct SqlRequest {
     pub at: UserPage,
 }
 
-impl Kinded for SqlRequest {
+impl HasKind for SqlRequest {
     fn kind(&self) -> u16 {
         self.kind
     }
@@ -249,7 +249,7 @@ impl FamilyWorkload for SqlWorkload {
         SqlWorkload::catalog(self)
     }
 
-    fn think(&self) -> Think {
+    fn think(&self) -> ThinkTime {
         self.think
     }
 
@@ -302,7 +302,7 @@ mod tests {
         };
         SqlWorkload {
             transactions: vec![transaction(3, "a"), transaction(1, "b")],
-            think: Think::None,
+            think: ThinkTime::None,
             data: Vec::new(),
             allows_writes: false,
             is_encrypted: false,

@@ -27,7 +27,7 @@ pub struct GroupDescription {
     /// Whether it is in another network namespace than this process.
     pub is_in_other_network: bool,
     /// The parts of it that this user cannot see.
-    pub unseen: Vec<Unseen>,
+    pub unseen: Vec<BlindSpot>,
 }
 
 /// The description of a limit in force of a group of watched processes.
@@ -41,7 +41,7 @@ pub struct LimitDescription {
 
 /// A part of the counters that cannot be read, and the conclusions that this rules out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Unseen {
+pub enum BlindSpot {
     /// The group shares its control groups with other processes.
     ControlGroup,
     /// The disk traffic of its processes.
@@ -54,37 +54,37 @@ pub enum Unseen {
     Network,
 }
 
-impl Unseen {
+impl BlindSpot {
     /// Returns the part that cannot be read.
     pub fn name(self) -> &'static str {
         match self {
-            Unseen::ControlGroup => "control group of its own",
-            Unseen::DiskTraffic => "disk bytes",
-            Unseen::Sockets => "sockets",
-            Unseen::WaitChannels => "wait channels",
-            Unseen::Network => "network namespace",
+            BlindSpot::ControlGroup => "control group of its own",
+            BlindSpot::DiskTraffic => "disk bytes",
+            BlindSpot::Sockets => "sockets",
+            BlindSpot::WaitChannels => "wait channels",
+            BlindSpot::Network => "network namespace",
         }
     }
 
     /// Returns the conclusions that this rules out: a sentence.
     pub fn rules_out(self) -> &'static str {
         match self {
-            Unseen::ControlGroup => {
+            BlindSpot::ControlGroup => {
                 "It shares its control groups with other processes, so throttling, memory limit hits, refaults \
                  and disk requests cannot be attributed to it."
             }
-            Unseen::DiskTraffic => {
+            BlindSpot::DiskTraffic => {
                 "This user may not read `/proc/PID/io`, so busy disks cannot be attributed to it."
             }
-            Unseen::Sockets => {
+            BlindSpot::Sockets => {
                 "This user may not read `/proc/PID/fd`, so accept queues cannot be attributed to its back ends, \
                  and full ones are not recognized."
             }
-            Unseen::WaitChannels => {
+            BlindSpot::WaitChannels => {
                 "Wait channels cannot be read, so threads that wait for a lock cannot be distinguished from \
                  idle ones."
             }
-            Unseen::Network => {
+            BlindSpot::Network => {
                 "Its network namespace cannot be entered, so accept queues and queueing disciplines there are \
                  not read."
             }
@@ -159,19 +159,19 @@ fn disk_name(numbers: &str) -> String {
 }
 
 /// Returns what cannot be seen of a group, by one of its processes.
-fn unseen(group: &ProcessGroup, pid: u32) -> Vec<Unseen> {
+fn unseen(group: &ProcessGroup, pid: u32) -> Vec<BlindSpot> {
     let is_readable = |name: &str| std::fs::read(format!("/proc/{pid}/{name}")).is_ok();
     let can_see_channels = group
         .members()
         .iter()
         .any(|pid| kernel_file::read(format!("/proc/{pid}/wchan")).is_some_and(|text| text != "0"));
     let facts = [
-        (Unseen::ControlGroup, !group.alone().is_empty()),
-        (Unseen::DiskTraffic, is_readable("io")),
-        (Unseen::Sockets, std::fs::read_dir(format!("/proc/{pid}/fd")).is_ok()),
-        (Unseen::WaitChannels, can_see_channels),
+        (BlindSpot::ControlGroup, !group.alone().is_empty()),
+        (BlindSpot::DiskTraffic, is_readable("io")),
+        (BlindSpot::Sockets, std::fs::read_dir(format!("/proc/{pid}/fd")).is_ok()),
+        (BlindSpot::WaitChannels, can_see_channels),
         // A namespace that cannot be told from the own one cannot be entered either.
-        (Unseen::Network, !Namespace::of(pid).is_hidden()),
+        (BlindSpot::Network, !Namespace::of(pid).is_hidden()),
     ];
     facts.into_iter().filter(|(_, is_seen)| !is_seen).map(|(unseen, _)| unseen).collect()
 }
@@ -201,7 +201,7 @@ mod tests {
         let described = WatchedTargets::select(&[own]).unwrap().describe();
         let [group] = described.as_slice() else { panic!("{described:?}") };
         assert!(group.to_string().contains("process"), "{group}");
-        assert!(!group.is_in_other_network && !group.unseen.contains(&Unseen::Sockets), "{group:?}");
+        assert!(!group.is_in_other_network && !group.unseen.contains(&BlindSpot::Sockets), "{group:?}");
     }
 
     #[test]

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use super::limits::GroupLimits;
-use super::resolve::{FoundProcesses, Sought};
+use super::resolve::{FoundProcesses, SearchScope};
 use super::table::ProcessTable;
 use crate::cgroup::{CgroupMembership, CgroupMount, Controller, ControllerFiles, all_members, members};
 
@@ -39,7 +39,7 @@ enum Source {
     /// This run started them, without a control group.
     Family,
     /// They were there already.
-    Sought(Sought),
+    Sought(SearchScope),
 }
 
 impl ProcessGroup {
@@ -52,12 +52,12 @@ impl ProcessGroup {
 
     /// Returns processes that were there already. They are found by the first update, and found again after they have
     /// all ended.
-    pub(crate) fn sought(sought: Sought) -> ProcessGroup {
+    pub(crate) fn sought(sought: SearchScope) -> ProcessGroup {
         ProcessGroup::new(sought.to_string(), Source::Sought(sought))
     }
 
     /// Returns processes that were there already and have just been found; they are found again after they have all ended.
-    pub(crate) fn found(sought: Sought, found: FoundProcesses) -> ProcessGroup {
+    pub(crate) fn found(sought: SearchScope, found: FoundProcesses) -> ProcessGroup {
         let mut group = ProcessGroup::sought(sought);
         group.adopt(found);
         group
@@ -206,7 +206,7 @@ mod tests {
     #[test]
     fn processes_that_were_found_are_not_searched_again() {
         let own = std::process::id();
-        let sought = Sought::Socket("/no/such/socket".to_owned());
+        let sought = SearchScope::Socket("/no/such/socket".to_owned());
         let mut table = ProcessTable::default();
         table.refresh();
         let mut group = ProcessGroup::sought(sought.clone());

@@ -28,7 +28,7 @@ mod sockets;
 mod table;
 
 pub(crate) use container_names::{is_meant, supervised_by};
-pub use describe::{GroupDescription, LimitDescription, Unseen};
+pub use describe::{BlindSpot, GroupDescription, LimitDescription};
 pub(crate) use group::ProcessGroup;
 pub(crate) use holders::{holders_among, sockets_held_by};
 pub use limits::memory_limit_of;
@@ -38,7 +38,7 @@ pub use namespaces::is_here;
 pub(crate) use proxy::published;
 pub use request::WatchedTargets;
 pub use resolve::WatchError;
-pub(crate) use resolve::{Sought, unix_listeners};
+pub(crate) use resolve::{SearchScope, unix_listeners};
 pub use selector::{ProcessSelector, ProcessSelectorError};
 pub use sockets::is_listening;
 pub(crate) use sockets::{Listener, accept_queues, parse as parse_listeners};

@@ -7,7 +7,7 @@ use std::path::Path;
 use super::describe::{GroupDescription, describe};
 use super::group::ProcessGroup;
 use super::limits::memory_limit_of;
-use super::resolve::{Sought, WatchError};
+use super::resolve::{SearchScope, WatchError};
 use super::selector::ProcessSelector;
 use super::sockets::listeners_near;
 use super::table::ProcessTable;
@@ -16,7 +16,7 @@ use crate::process::user_of;
 /// The processes to watch that this run did not start, group by group.
 #[derive(Debug, Clone, Default)]
 pub struct WatchedTargets {
-    sought: Vec<Sought>,
+    sought: Vec<SearchScope>,
     /// The label of the group that the load goes to.
     loaded: Option<String>,
 }
@@ -27,7 +27,7 @@ impl WatchedTargets {
     /// # Errors
     /// Some of them cannot be found or told from others, or this user may not see them.
     pub fn select(selectors: &[ProcessSelector]) -> Result<WatchedTargets, WatchError> {
-        let sought: Vec<Sought> = selectors.iter().cloned().map(Sought::Selected).collect();
+        let sought: Vec<SearchScope> = selectors.iter().cloned().map(SearchScope::Selected).collect();
         sought.iter().try_for_each(|one| one.find().map(drop))?;
         Ok(WatchedTargets { sought, loaded: None })
     }
@@ -37,7 +37,7 @@ impl WatchedTargets {
     /// # Errors
     /// They cannot be found, or this user may not see them; the selected ones are watched all the same.
     pub fn add_target(&mut self, target: SocketAddr) -> Result<(), WatchError> {
-        self.add_loaded(Sought::Target(target))
+        self.add_loaded(SearchScope::Target(target))
     }
 
     /// Does the same for those that listen on the Unix socket with this path.
@@ -47,10 +47,10 @@ impl WatchedTargets {
     pub fn add_target_socket(&mut self, path: &Path) -> Result<(), WatchError> {
         // The kernel has the path by which the server named it, which need not be that of a link to it.
         let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
-        self.add_loaded(Sought::Socket(path.display().to_string()))
+        self.add_loaded(SearchScope::Socket(path.display().to_string()))
     }
 
-    fn add_loaded(&mut self, sought: Sought) -> Result<(), WatchError> {
+    fn add_loaded(&mut self, sought: SearchScope) -> Result<(), WatchError> {
         let found = sought.find()?;
         let is_found = |group: &&ProcessGroup| found.leaders.iter().any(|pid| group.members().contains(pid));
         let selected = self.updated().iter().find(is_found).map(|group| group.label.clone());
@@ -156,13 +156,13 @@ mod tests {
         let address = listener.local_addr().unwrap();
         let mut targets = WatchedTargets::default();
         targets.add_target(address).unwrap();
-        assert_eq!(targets.sought, [Sought::Target(address)]);
+        assert_eq!(targets.sought, [SearchScope::Target(address)]);
         assert_eq!(targets.loaded(), Some(&*format!("port={}", address.port())));
         let own = ProcessSelector::Pid(std::process::id());
         let mut targets = WatchedTargets::select(std::slice::from_ref(&own)).unwrap();
         targets.add_target(address).unwrap();
         assert_eq!(targets.loaded(), Some(&*own.to_string()));
-        assert_eq!(targets.sought, [Sought::Selected(own)]);
+        assert_eq!(targets.sought, [SearchScope::Selected(own)]);
         drop(listener);
         assert!(targets.add_target(address).is_err());
     }

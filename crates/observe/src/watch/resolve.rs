@@ -21,7 +21,7 @@ const ID_CHARS_SHOWN: usize = 12;
 
 /// The processes to watch: those at an address, or selected by the user.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Sought {
+pub(crate) enum SearchScope {
     /// Those that listen where the load goes.
     Target(SocketAddr),
     /// Those that the user selected.
@@ -96,36 +96,36 @@ fn running_text(ids: &[String]) -> String {
     }
 }
 
-impl std::fmt::Display for Sought {
+impl std::fmt::Display for SearchScope {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Sought::Target(address) => write!(f, "port={}", address.port()),
-            Sought::Selected(selector) => selector.fmt(f),
-            Sought::Socket(path) => write!(f, "socket={path}"),
+            SearchScope::Target(address) => write!(f, "port={}", address.port()),
+            SearchScope::Selected(selector) => selector.fmt(f),
+            SearchScope::Socket(path) => write!(f, "socket={path}"),
         }
     }
 }
 
-impl Sought {
+impl SearchScope {
     /// Finds the processes.
     ///
     /// # Errors
     /// There are none, they cannot be told from others, or this user may not see them.
     pub(crate) fn find(&self) -> Result<FoundProcesses, WatchError> {
         let found = match self {
-            Sought::Target(address) => at(*address),
-            Sought::Selected(ProcessSelector::Port(port)) => on_port(*port),
-            Sought::Selected(ProcessSelector::Pid(pid)) => process(*pid),
-            Sought::Selected(ProcessSelector::Unit(name)) => of_group(
+            SearchScope::Target(address) => at(*address),
+            SearchScope::Selected(ProcessSelector::Port(port)) => on_port(*port),
+            SearchScope::Selected(ProcessSelector::Pid(pid)) => process(*pid),
+            SearchScope::Selected(ProcessSelector::Unit(name)) => of_group(
                 |groups| groups.unit(name).map(|path| (path.to_owned(), name.clone())),
                 |_| WatchProblem::EmptyUnit(name.clone()),
             ),
-            Sought::Selected(ProcessSelector::Cgroup(path)) => of_group(
+            SearchScope::Selected(ProcessSelector::Cgroup(path)) => of_group(
                 |groups| groups.is_within(path).then(|| (path.clone(), path.clone())),
                 |_| WatchProblem::EmptyControlGroup,
             ),
-            Sought::Selected(ProcessSelector::Container(name)) => in_container(name),
-            Sought::Socket(path) => on_socket(path),
+            SearchScope::Selected(ProcessSelector::Container(name)) => in_container(name),
+            SearchScope::Socket(path) => on_socket(path),
         };
         found.map_err(|problem| WatchError { sought: self.to_string(), problem })
     }
@@ -301,7 +301,7 @@ mod tests {
     use super::*;
 
     fn problem(selector: &str) -> String {
-        Sought::Selected(selector.parse().unwrap()).find().unwrap_err().to_string()
+        SearchScope::Selected(selector.parse().unwrap()).find().unwrap_err().to_string()
     }
 
     /// Recorded: a listening socket, a connection to it, another listener.
@@ -317,8 +317,8 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("s").display().to_string();
         let _listener = std::os::unix::net::UnixListener::bind(&path).unwrap();
-        assert_eq!(Sought::Socket(path.clone()).find().unwrap().leaders, [std::process::id()]);
-        assert_eq!(Sought::Socket(path.clone()).to_string(), format!("socket={path}"));
+        assert_eq!(SearchScope::Socket(path.clone()).find().unwrap().leaders, [std::process::id()]);
+        assert_eq!(SearchScope::Socket(path.clone()).to_string(), format!("socket={path}"));
     }
 
     #[test]
@@ -326,7 +326,9 @@ mod tests {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
         let own = vec![std::process::id()];
-        for sought in [Sought::Target(address), Sought::Selected(ProcessSelector::Port(address.port()))] {
+        for sought in
+            [SearchScope::Target(address), SearchScope::Selected(ProcessSelector::Port(address.port()))]
+        {
             assert_eq!(
                 sought.find().unwrap(),
                 FoundProcesses { leaders: own.clone(), whole: None },
@@ -336,7 +338,7 @@ mod tests {
         drop(listener);
         let port = address.port();
         assert_eq!(
-            Sought::Target(address).find().unwrap_err().to_string(),
+            SearchScope::Target(address).find().unwrap_err().to_string(),
             format!("watched processes `port={port}`: nothing listens on port {port} of this machine")
         );
     }
@@ -344,7 +346,7 @@ mod tests {
     #[test]
     fn a_process_is_found_while_it_lives() {
         let mut child = Command::new("cat").stdin(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap();
-        let sought = Sought::Selected(ProcessSelector::Pid(child.id()));
+        let sought = SearchScope::Selected(ProcessSelector::Pid(child.id()));
         assert_eq!(sought.find().unwrap().leaders, [child.id()]);
         drop(child.stdin.take());
         child.wait().unwrap();
@@ -358,7 +360,7 @@ mod tests {
         let container = problem("container=ffffffffffff");
         assert!(container.contains("hint: ") && container.contains("only root"), "{container}");
         assert!(problem("cgroup=/no/such/group").contains("hint: `/proc/PID/cgroup`"));
-        let elsewhere = Sought::Target("192.0.2.7:80".parse().unwrap()).find().unwrap_err().to_string();
+        let elsewhere = SearchScope::Target("192.0.2.7:80".parse().unwrap()).find().unwrap_err().to_string();
         assert_eq!(elsewhere, "watched processes `port=80`: 192.0.2.7 is not an address of this machine");
     }
 

@@ -7,7 +7,7 @@
 
 mod rows;
 
-use units::{Purpose, Rng, WallTime};
+use units::{Rng, StreamPurpose, WallTime};
 
 pub use rows::{
     Credit, CustomerRow, DistrictKey, DistrictRow, HistoryRow, ItemRow, NewOrderRow, OrderLineRow, OrderRow,
@@ -59,7 +59,7 @@ impl Population {
 
     /// Returns C-Load, the constant of NURand in the last names of customers.
     pub fn c_load(&self) -> u32 {
-        c_load(&self.scale, &mut Rng::new(self.seed, Purpose::Content, C_LOAD_STREAM))
+        c_load(&self.scale, &mut Rng::new(self.seed, StreamPurpose::Content, C_LOAD_STREAM))
     }
 
     /// Returns the keys of the ten districts of a warehouse.
@@ -210,7 +210,7 @@ impl Population {
     /// Makes the stream of a table in a warehouse or district; zeros where the table has none.
     fn stream(&self, table: OrderTable, key: DistrictKey) -> Rng {
         let index = (table as u64) << 48 | u64::from(key.warehouse) << 8 | u64::from(key.district);
-        Rng::new(self.seed, Purpose::Content, index)
+        Rng::new(self.seed, StreamPurpose::Content, index)
     }
 }
 

@@ -117,7 +117,7 @@ pub fn last_name(number: u32) -> ShortText<16> {
 
 #[cfg(test)]
 mod tests {
-    use units::Purpose;
+    use units::StreamPurpose;
 
     use super::*;
 
@@ -142,7 +142,7 @@ mod tests {
 
     #[test]
     fn random_texts_have_all_lengths_and_characters() {
-        let mut rng = Rng::new(1, Purpose::Content, 0);
+        let mut rng = Rng::new(1, StreamPurpose::Content, 0);
         let (mut lengths, mut counts) = ([0u32; 26], [0u32; 256]);
         for _ in 0..20_000 {
             let text = ShortText::<25>::alphanumeric(&mut rng, 14..=24);
@@ -160,7 +160,7 @@ mod tests {
 
     #[test]
     fn digits_and_capitals_are_what_they_are_called() {
-        let mut rng = Rng::new(1, Purpose::Content, 0);
+        let mut rng = Rng::new(1, StreamPurpose::Content, 0);
         let phone = ShortText::<16>::digits(&mut rng, 16..=16);
         assert!(phone.as_str().len() == 16 && phone.as_str().bytes().all(|byte| byte.is_ascii_digit()));
         let state = ShortText::<2>::capitals(&mut rng, 2..=2);
@@ -169,7 +169,7 @@ mod tests {
 
     #[test]
     fn a_word_is_written_at_every_position() {
-        let mut rng = Rng::new(1, Purpose::Content, 0);
+        let mut rng = Rng::new(1, StreamPurpose::Content, 0);
         let mut positions = [0u32; 3];
         for _ in 0..100 {
             let mut text = ShortText::<10>::digits(&mut rng, 10..=10);

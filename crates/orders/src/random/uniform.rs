@@ -22,13 +22,13 @@ pub(crate) fn permutation(rng: &mut Rng, count: u32) -> Vec<u32> {
 
 #[cfg(test)]
 mod tests {
-    use units::Purpose;
+    use units::StreamPurpose;
 
     use super::*;
 
     #[test]
     fn both_ends_are_drawn_and_nothing_beyond() {
-        let mut rng = Rng::new(1, Purpose::Content, 0);
+        let mut rng = Rng::new(1, StreamPurpose::Content, 0);
         let mut counts = [0u32; 6];
         (0..60_000).for_each(|_| counts[uniform(&mut rng, 2, 5) as usize] += 1);
         assert_eq!(counts[..2], [0, 0]);
@@ -40,7 +40,7 @@ mod tests {
 
     #[test]
     fn a_permutation_has_every_number_once() {
-        let mut rng = Rng::new(1, Purpose::Content, 0);
+        let mut rng = Rng::new(1, StreamPurpose::Content, 0);
         for count in [0, 1, 2, 30, 3000] {
             let mut numbers = permutation(&mut rng, count);
             assert!(count < 30 || !numbers.is_sorted(), "{count}");

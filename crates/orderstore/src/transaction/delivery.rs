@@ -6,7 +6,7 @@ use rusqlite::{CachedStatement, Connection, OptionalExtension, params};
 use units::WallTime;
 
 use super::customer::customer_name;
-use super::{End, district_name, existing, failed};
+use super::{TransactionEnd, district_name, existing, failed};
 use crate::error::StoreError;
 
 pub(crate) struct Delivery<'c> {
@@ -44,7 +44,11 @@ impl<'c> Delivery<'c> {
         })
     }
 
-    pub(crate) fn perform(&mut self, input: &DeliveryInput, now: WallTime) -> Result<End, StoreError> {
+    pub(crate) fn perform(
+        &mut self,
+        input: &DeliveryInput,
+        now: WallTime,
+    ) -> Result<TransactionEnd, StoreError> {
         let mut orders = [None; DISTRICTS as usize];
         for (district, delivered) in (1..).zip(&mut orders) {
             let key = DistrictKey { warehouse: input.warehouse, district };
@@ -53,7 +57,7 @@ impl<'c> Delivery<'c> {
                 self.deliver(key, order, input.carrier, now)?;
             }
         }
-        Ok(End::Commit(TransactionOutput::Delivery(DeliveryOutput { orders })))
+        Ok(TransactionEnd::Commit(TransactionOutput::Delivery(DeliveryOutput { orders })))
     }
 
     fn oldest(&mut self, key: DistrictKey) -> rusqlite::Result<Option<u32>> {

@@ -19,7 +19,7 @@ use rusqlite::{Error, OptionalExtension};
 use crate::error::StoreError;
 
 /// The way in which a transaction ends.
-pub(crate) enum End {
+pub(crate) enum TransactionEnd {
     /// Its changes are kept.
     Commit(TransactionOutput),
     /// Its changes are undone.

@@ -8,7 +8,7 @@ use rusqlite::{CachedStatement, Connection, OptionalExtension, params};
 use units::WallTime;
 
 use super::customer::customer_name;
-use super::{End, district_name, existing, failed};
+use super::{TransactionEnd, district_name, existing, failed};
 use crate::columns::Columns;
 use crate::error::StoreError;
 
@@ -95,7 +95,11 @@ impl<'c> NewOrder<'c> {
         })
     }
 
-    pub(crate) fn perform(&mut self, input: &NewOrderInput, now: WallTime) -> Result<End, StoreError> {
+    pub(crate) fn perform(
+        &mut self,
+        input: &NewOrderInput,
+        now: WallTime,
+    ) -> Result<TransactionEnd, StoreError> {
         let head = self.head(input)?;
         self.enter(input, &head, now).map_err(failed)?;
         let mut lines = Vec::with_capacity(input.items.len());
@@ -192,13 +196,13 @@ impl<'c> NewOrder<'c> {
     }
 }
 
-fn rolled_back(head: &Head, missing_item: u32) -> End {
+fn rolled_back(head: &Head, missing_item: u32) -> TransactionEnd {
     let &Head { order, customer_last, credit, .. } = head;
     let rolled_back = RolledBackOrder { order, customer_last, credit, missing_item };
-    End::Rollback(TransactionOutput::NewOrder(NewOrderOutput::RolledBack(rolled_back)))
+    TransactionEnd::Rollback(TransactionOutput::NewOrder(NewOrderOutput::RolledBack(rolled_back)))
 }
 
-fn placed(head: &Head, lines: Vec<PricedLine>, entered: WallTime) -> End {
+fn placed(head: &Head, lines: Vec<PricedLine>, entered: WallTime) -> TransactionEnd {
     let &Head { warehouse_tax, district_tax, order, discount, customer_last, credit } = head;
     let amounts = lines.iter().map(|line| line.amount).sum();
     let total = order_total(amounts, discount, warehouse_tax, district_tax);
@@ -213,5 +217,5 @@ fn placed(head: &Head, lines: Vec<PricedLine>, entered: WallTime) -> End {
         lines,
         total,
     };
-    End::Commit(TransactionOutput::NewOrder(NewOrderOutput::Placed(order)))
+    TransactionEnd::Commit(TransactionOutput::NewOrder(NewOrderOutput::Placed(order)))
 }

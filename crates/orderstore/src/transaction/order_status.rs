@@ -4,7 +4,7 @@ use orders::{OrderDetails, OrderStatusInput, OrderStatusLine, OrderStatusOutput,
 use rusqlite::{CachedStatement, Connection, OptionalExtension, Row, params};
 
 use super::customer::{CustomerSelection, customer_name};
-use super::{End, existing, failed};
+use super::{TransactionEnd, existing, failed};
 use crate::columns::Columns;
 use crate::error::StoreError;
 
@@ -34,14 +34,14 @@ impl<'c> OrderStatus<'c> {
         })
     }
 
-    pub(crate) fn perform(&mut self, input: &OrderStatusInput) -> Result<End, StoreError> {
+    pub(crate) fn perform(&mut self, input: &OrderStatusInput) -> Result<TransactionEnd, StoreError> {
         let district = input.district;
         let number = self.selection.number(district, input.customer)?;
         let key = params![district.warehouse, district.district, number];
         let customer = self.customer.query_row(key, |row| Columns::of(row).customer(number));
         let customer = existing(customer, || customer_name(district, number))?;
         let order = self.last_order(input, number).map_err(failed)?;
-        Ok(End::Commit(TransactionOutput::OrderStatus(OrderStatusOutput { customer, order })))
+        Ok(TransactionEnd::Commit(TransactionOutput::OrderStatus(OrderStatusOutput { customer, order })))
     }
 
     fn last_order(

@@ -8,7 +8,7 @@ use rusqlite::{CachedStatement, Connection, params};
 use units::WallTime;
 
 use super::customer::{CustomerSelection, customer_name};
-use super::{End, district_name, existing, failed};
+use super::{TransactionEnd, district_name, existing, failed};
 use crate::columns::Columns;
 use crate::error::StoreError;
 
@@ -45,7 +45,11 @@ impl<'c> Payment<'c> {
         })
     }
 
-    pub(crate) fn perform(&mut self, input: &PaymentInput, now: WallTime) -> Result<End, StoreError> {
+    pub(crate) fn perform(
+        &mut self,
+        input: &PaymentInput,
+        now: WallTime,
+    ) -> Result<TransactionEnd, StoreError> {
         let of = input.customer_district;
         let number = self.selection.number(of, input.customer)?;
         let mut output = self.pay(input, number, now)?;
@@ -73,7 +77,7 @@ impl<'c> Payment<'c> {
             ])
             .map_err(failed)?;
         (output.district, output.warehouse) = (district, warehouse);
-        Ok(End::Commit(TransactionOutput::Payment(Box::new(output))))
+        Ok(TransactionEnd::Commit(TransactionOutput::Payment(Box::new(output))))
     }
 
     /// Changes the customer, and returns the output without the addresses of warehouse and district.

@@ -3,7 +3,7 @@
 use orders::{RECENT_ORDERS, StockLevelInput, StockLevelOutput, TransactionOutput};
 use rusqlite::{CachedStatement, Connection, params};
 
-use super::{End, district_name, existing, failed};
+use super::{TransactionEnd, district_name, existing, failed};
 use crate::error::StoreError;
 
 pub(crate) struct StockLevel<'c> {
@@ -24,13 +24,13 @@ impl<'c> StockLevel<'c> {
         })
     }
 
-    pub(crate) fn perform(&mut self, input: &StockLevelInput) -> Result<End, StoreError> {
+    pub(crate) fn perform(&mut self, input: &StockLevelInput) -> Result<TransactionEnd, StoreError> {
         let (warehouse, district) = (input.district.warehouse, input.district.district);
         let next = self.next_order.query_row(params![warehouse, district], |row| row.get(0));
         let next: i64 = existing(next, || district_name(input.district))?;
         let parameters = params![warehouse, district, next, RECENT_ORDERS, input.threshold];
         let n_low = self.low.query_row(parameters, |row| row.get(0));
         let n_low = n_low.map_err(failed)?;
-        Ok(End::Commit(TransactionOutput::StockLevel(StockLevelOutput { n_low })))
+        Ok(TransactionEnd::Commit(TransactionOutput::StockLevel(StockLevelOutput { n_low })))
     }
 }

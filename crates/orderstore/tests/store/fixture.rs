@@ -7,10 +7,10 @@ use orders::{
     ConsistencyCondition, DataScale, InputGenerator, OrderTotals, Population, RunConstants, Terminal,
     TransactionInput, TransactionKind, TransactionMix, TransactionOutput, TransactionSelector,
 };
-use orderstore::{OrderStore, Session, Synchronous};
+use orderstore::{OrderStore, StoreSession, Synchronous};
 use rusqlite::Connection;
 use tempfile::TempDir;
-use units::{Purpose, Rng, WallTime};
+use units::{Rng, StreamPurpose, WallTime};
 
 pub(crate) const LOADED: WallTime = WallTime(1_700_000_000_000);
 pub(crate) const NOW: WallTime = WallTime(1_700_000_060_000);
@@ -67,12 +67,13 @@ pub(crate) struct User {
 impl User {
     pub(crate) fn new(user: u32, population: &Population) -> User {
         let scale = population.scale();
-        let constants = RunConstants::draw(scale, population.c_load(), &mut Rng::new(1, Purpose::Data, 0));
+        let constants =
+            RunConstants::draw(scale, population.c_load(), &mut Rng::new(1, StreamPurpose::Data, 0));
         User {
             generator: InputGenerator::new(scale, &constants),
             terminal: Terminal::of_user(user, scale),
             selector: TransactionMix::Deck.selector(),
-            rng: Rng::new(1, Purpose::User, u64::from(user)),
+            rng: Rng::new(1, StreamPurpose::User, u64::from(user)),
         }
     }
 
@@ -82,7 +83,7 @@ impl User {
     }
 
     /// Performs transactions of the mix.
-    pub(crate) fn perform(&mut self, session: &mut Session<'_>, n_transactions: usize) -> Counts {
+    pub(crate) fn perform(&mut self, session: &mut StoreSession<'_>, n_transactions: usize) -> Counts {
         let mut counts = Counts::default();
         for _ in 0..n_transactions {
             let input = self.input();

@@ -5,7 +5,7 @@ use orders::{
     OrderStatusInput, OrderStatusOutput, OrderedItem, OrderedItems, PaymentInput, StockLevelInput,
     TransactionInput, TransactionOutput, last_name, order_total,
 };
-use orderstore::{OrderStore, Session, StoreError};
+use orderstore::{OrderStore, StoreError, StoreSession};
 
 use crate::fixture::{Fixture, LOADED, NOW, population, violated};
 
@@ -22,7 +22,7 @@ fn order(customer: u32, lines: &[(u32, u32, u32)]) -> NewOrderInput {
     NewOrderInput { district: HERE, customer, items, is_rolled_back: false }
 }
 
-fn place(session: &mut Session<'_>, input: NewOrderInput) -> NewOrderOutput {
+fn place(session: &mut StoreSession<'_>, input: NewOrderInput) -> NewOrderOutput {
     match session.perform(&TransactionInput::NewOrder(input), NOW).unwrap().output {
         TransactionOutput::NewOrder(output) => output,
         other => panic!("{other:?}"),

@@ -30,7 +30,7 @@ pub(crate) fn end(arguments: &[&str], code: i32) -> Output {
 }
 
 /// A running accelerator; it is killed when dropped.
-pub(crate) struct Running {
+pub(crate) struct RunningAccelerator {
     pub child: Child,
     /// The address of its first listener.
     pub address: String,
@@ -39,24 +39,24 @@ pub(crate) struct Running {
     said: Option<JoinHandle<String>>,
 }
 
-impl Drop for Running {
+impl Drop for RunningAccelerator {
     fn drop(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
 }
 
-impl Running {
+impl RunningAccelerator {
     /// Starts the program with these arguments, and waits until it serves.
-    pub(crate) fn start(arguments: &[&str]) -> Running {
+    pub(crate) fn start(arguments: &[&str]) -> RunningAccelerator {
         let mut command = program();
         command.arg("--json").args(arguments);
-        Running::spawn(command)
+        RunningAccelerator::spawn(command)
     }
 
     /// Starts a command that becomes the program, which prints its addresses.
     #[track_caller]
-    pub(crate) fn spawn(mut command: Command) -> Running {
+    pub(crate) fn spawn(mut command: Command) -> RunningAccelerator {
         let mut child = command.spawn().unwrap();
         let (out, mut error) = (child.stdout.take().unwrap(), child.stderr.take().unwrap());
         let said = std::thread::spawn(move || {
@@ -66,7 +66,7 @@ impl Running {
         });
         let mut line = String::new();
         BufReader::new(out).read_line(&mut line).unwrap();
-        let mut running = Running { child, address: String::new(), admin: None, said: Some(said) };
+        let mut running = RunningAccelerator { child, address: String::new(), admin: None, said: Some(said) };
         let Ok(ready) = serde_json::from_str::<Value>(&line) else {
             panic!("it does not serve: {line}{}", running.wait());
         };

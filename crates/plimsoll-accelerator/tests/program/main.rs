@@ -9,11 +9,12 @@ mod upgrades;
 use std::net::{TcpListener, TcpStream};
 use std::process::Output;
 
-use crate::fixture::{Running, end, get, origin};
+use crate::fixture::{RunningAccelerator, end, get, origin};
 
 #[test]
 fn it_serves_from_its_cache_until_it_is_told_to_stop() {
-    let running = Running::start(&["--origin", &origin(), "--listen", "127.0.0.1:0", "--workers", "1"]);
+    let running =
+        RunningAccelerator::start(&["--origin", &origin(), "--listen", "127.0.0.1:0", "--workers", "1"]);
     let address = running.address.as_str();
 
     for expected in ["plimsoll; fwd=uri-miss; stored", "plimsoll; hit"] {

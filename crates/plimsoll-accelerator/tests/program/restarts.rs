@@ -5,7 +5,7 @@ use std::os::fd::OwnedFd;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use crate::fixture::{Running, get, origin, program, without_service_manager};
+use crate::fixture::{RunningAccelerator, get, origin, program, without_service_manager};
 use crate::load::Load;
 
 /// Returns a command that becomes the program, with a socket as its descriptor 3, as systemd starts services.
@@ -22,7 +22,10 @@ fn no_connection_is_refused_by_restarts() {
     let (socket, origin) = (TcpListener::bind("127.0.0.1:0").unwrap(), origin());
     let address = socket.local_addr().unwrap().to_string();
     let start = || {
-        Running::spawn(with_socket(&socket, &["--origin", &origin, "--listen", &address, "--workers", "2"]))
+        RunningAccelerator::spawn(with_socket(
+            &socket,
+            &["--origin", &origin, "--listen", &address, "--workers", "2"],
+        ))
     };
     let mut running = start();
     assert_eq!(running.address, address);
@@ -91,7 +94,7 @@ fn a_socket_of_systemd_is_used() {
             get(&address)
         })
     };
-    let running = Running::spawn(command);
+    let running = RunningAccelerator::spawn(command);
     assert_eq!(running.address, address);
     assert!(first.join().unwrap().ends_with("hello"));
     running.stop();

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use rustix::net::{AddressFamily, SocketType, connect, socket, sockopt};
 
-use crate::fixture::{Running, get};
+use crate::fixture::{RunningAccelerator, get};
 
 /// The memory for stored responses, and the memory for those on their way there.
 const SIZE: u64 = 32 << 20;
@@ -88,7 +88,7 @@ fn clients_that_read_nothing_do_not_exceed_the_memory() {
         origin()
     );
     fs::write(&file, config).unwrap();
-    let running = Running::start(&["--config", file.to_str().unwrap()]);
+    let running = RunningAccelerator::start(&["--config", file.to_str().unwrap()]);
     let (id, admin) = (running.child.id(), running.admin.clone().unwrap());
     let empty = resident(id);
     let address = running.address.parse().unwrap();

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use rustix::process::{Pid, Signal, kill_process, test_kill_process};
 
-use crate::fixture::{Running, end, get, origin, program};
+use crate::fixture::{RunningAccelerator, end, get, origin, program};
 use crate::load::Load;
 
 /// Returns arguments of an accelerator that can be replaced.
@@ -21,11 +21,11 @@ fn no_connection_is_refused_by_upgrades() {
     let (folder, origin) = (tempfile::tempdir().unwrap(), origin());
     let control = folder.path().join("control");
     let arguments = arguments(&origin, &control);
-    let mut running = Running::start(&arguments);
+    let mut running = RunningAccelerator::start(&arguments);
     let (address, load) = (running.address.clone(), Load::start(&running.address));
     for workers in ["1", "2", "3", "2", "2"] {
         load.wait_for(100);
-        let next = Running::start(&[&arguments[..], &["--workers", workers]].concat());
+        let next = RunningAccelerator::start(&[&arguments[..], &["--workers", workers]].concat());
         assert_eq!(next.address, address);
         let said = running.wait();
         assert!(said.contains(&format!("Process {} has taken over.", next.child.id())), "{said}");
@@ -43,13 +43,13 @@ fn a_new_process_that_fails_changes_nothing() {
     let (folder, origin) = (tempfile::tempdir().unwrap(), origin());
     let control = folder.path().join("control");
     let arguments = arguments(&origin, &control);
-    let running = Running::start(&arguments);
+    let running = RunningAccelerator::start(&arguments);
     let taken = TcpListener::bind("127.0.0.1:0").unwrap();
     let admin = taken.local_addr().unwrap().to_string();
     end(&[&arguments[..], &["--admin", &admin]].concat(), 4);
     assert!(get(&running.address).ends_with("hello"));
     // It can still be replaced.
-    let next = Running::start(&arguments);
+    let next = RunningAccelerator::start(&arguments);
     let mut running = running;
     assert!(running.wait().contains("warning: a new process has not taken over: "));
     assert!(get(&next.address).ends_with("hello"));
@@ -68,9 +68,9 @@ fn a_disk_tier_and_the_admin_page_are_taken_over() {
     );
     std::fs::write(&config, text).unwrap();
     let arguments = ["--config", config.to_str().unwrap(), "--upgrade-socket", control.to_str().unwrap()];
-    let mut running = Running::start(&arguments);
+    let mut running = RunningAccelerator::start(&arguments);
     assert!(get(&running.address).contains("fwd=uri-miss; stored"));
-    let next = Running::start(&arguments);
+    let next = RunningAccelerator::start(&arguments);
     running.wait();
     assert!(get(&next.address).contains("Cache-Status: plimsoll; hit"));
     assert_eq!((&next.address, &next.admin), (&running.address, &running.admin));
@@ -89,7 +89,7 @@ fn sigusr2_starts_the_program_anew_and_systemd_is_told() {
     };
     let mut command = program();
     command.arg("--json").args(arguments(&origin(), &control)).env("NOTIFY_SOCKET", &manager);
-    let mut running = Running::spawn(command);
+    let mut running = RunningAccelerator::spawn(command);
     assert_eq!(next_notice(), "READY=1");
     running.signal(Signal::USR2);
     let mut notices = [next_notice(), next_notice()];

@@ -65,7 +65,7 @@ fn run(path: &Path) -> Result<Vec<String>, Failure> {
         Err(error) => return Err(error.into()),
     };
     let stated = stated_rows(&results.stated);
-    if results.analysis.ending == model::Ending::Complete || !stated.is_empty() {
+    if results.analysis.ending == model::RunEnding::Complete || !stated.is_empty() {
         let differences = audit_results(&stated, &results.analysis, STORED_TOLERANCE);
         let line =
             |one: &TableDifference| format!("{}: {}", one.check(), disclosure::table_difference_text(one));

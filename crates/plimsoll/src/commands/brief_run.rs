@@ -3,7 +3,7 @@
 use std::sync::atomic::AtomicBool;
 
 use fleet::{FleetError, Monitoring, RunRequest, ServerChoice};
-use model::{Ending, Notes, Overrides, Plan, Secrets};
+use model::{Notes, Overrides, Plan, RunEnding, Secrets};
 use testbed::WorkDir;
 use units::Nanos;
 
@@ -67,7 +67,7 @@ impl BriefRun<'_> {
         };
         let ending = fleet::run(&[request], &mut Progress::quiet(&self.plan), stop).remove(0);
         match ending.map_err(Failure::from)? {
-            Ending::Complete => Ok(Results::read(&file)?),
+            RunEnding::Complete => Ok(Results::read(&file)?),
             _ => Err(Failure::new(
                 Exit::Interrupted,
                 format!("{} was interrupted; nothing of it is stored", self.purpose),

@@ -200,7 +200,7 @@ fn write_report(run_file: &Path, results: &Results) -> Option<PathBuf> {
 mod tests {
     use disclosure::Provenance;
     use model::{Plan, SutPlan, Testbed};
-    use testkit::{Law, SimServer, Simulation, closed_plan, phases};
+    use testkit::{ServiceTimeDistribution, SimServer, Simulation, closed_plan, phases};
     use units::Nanos;
 
     use super::*;
@@ -208,7 +208,7 @@ mod tests {
     /// Simulates the run of a server that takes so many milliseconds.
     fn finished<'a>(label: &'a str, plan: Plan, millis: u64) -> FinishedRun<'a> {
         let plan = Plan { sut: SutPlan::of(label), ..plan };
-        let server = SimServer::new(Law::Fixed(Nanos::from_millis(millis)), None);
+        let server = SimServer::new(ServiceTimeDistribution::Fixed(Nanos::from_millis(millis)), None);
         let results = Results {
             analysis: Simulation::new(plan.clone(), server).analyze(),
             plan,

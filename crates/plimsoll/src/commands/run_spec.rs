@@ -7,7 +7,7 @@ use model::{Notes, Overrides, ReplyBody, Request};
 
 use super::inventory;
 use crate::arguments::{MetricsArguments, MonitorArgument, RunArguments, SutArguments, WatchArgument};
-use crate::benchmark::{Chosen, Subject};
+use crate::benchmark::{ChosenBenchmark, Subject};
 use crate::candidate::Candidate;
 use crate::candidates::candidates;
 use crate::exit::Failure;
@@ -20,7 +20,7 @@ use crate::{paths, prices, subject};
 /// A run as its user asks for it. What else a run needs is read from it, and nothing of it is changed.
 pub(super) struct RunSpec {
     /// The benchmark, or what was made of URLs.
-    pub chosen: Chosen,
+    pub chosen: ChosenBenchmark,
     /// Overrides of its definition in all plans; server, CPUs and settings follow for each server.
     pub overrides: Overrides,
     /// The combinations of settings that each server is loaded with; not empty.

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use languages::foreign_text;
-use model::Ending;
+use model::RunEnding;
 use runfile::{Summary, summary};
 use serde_json::json;
 
@@ -79,11 +79,11 @@ fn subject_text(summary: &Summary) -> String {
     }
 }
 
-fn ending_text(ending: &Ending) -> String {
+fn ending_text(ending: &RunEnding) -> String {
     match ending {
-        Ending::Complete => "complete".to_owned(),
-        Ending::Stopped(reason) => format!("stopped: {reason}"),
-        Ending::Missing => "incomplete: the file has no end".to_owned(),
+        RunEnding::Complete => "complete".to_owned(),
+        RunEnding::Stopped(reason) => format!("stopped: {reason}"),
+        RunEnding::Missing => "incomplete: the file has no end".to_owned(),
     }
 }
 
@@ -118,7 +118,7 @@ mod tests {
             let summary = Summary {
                 benchmark: BenchmarkId { id: id.to_owned(), version: 1, title: title.to_owned() },
                 created: WallTime(0),
-                ending: Ending::Complete,
+                ending: RunEnding::Complete,
                 ended: None,
                 load_points_planned: 4,
                 load_points_begun: 4,

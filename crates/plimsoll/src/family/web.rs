@@ -3,7 +3,7 @@
 use drivers::Trust;
 use drivers::web::Target;
 use fleet::ExternalServer;
-use model::{ChosenSetting, Connection, Definition, HttpVersion, Outcome, Plan, Tls, WebProtocol};
+use model::{ChosenSetting, ConnectionLifetime, Definition, HttpVersion, Outcome, Plan, Tls, WebProtocol};
 
 use super::calibrated::CalibratedWorkload;
 use super::command_line::{FamilyCommandLine, StartedServers};
@@ -121,7 +121,7 @@ fn check_transport(candidate: &Candidate, protocol: &WebProtocol) -> Result<(), 
 /// Returns the calibrated workload for a plan: the same benchmark, or else the most similar one.
 fn calibrated(plan: &Plan) -> Option<&'static CalibratedWorkload> {
     let protocol = plan.workload.web()?.protocol;
-    let keeps = Some(protocol.connection != Connection::PerRequest);
+    let keeps = Some(protocol.connection != ConnectionLifetime::PerRequest);
     let is_similar = |one: &&CalibratedWorkload| match protocol.tls {
         Tls::Off => one.keep == keeps,
         _ => one.keep.is_none(),

@@ -6,9 +6,9 @@ use benchmarks::Benchmark;
 use drivers::web::Target;
 use languages::REDACTED;
 use model::{
-    BenchmarkId, Configuration, Connection, Cookies, DEFINITION_FORMAT, Definition, Family, Headline, Levels,
-    LoadDefinition, LoadUnit, OpenLoopDefinition, Overrides, Page, Parameter, PathPattern, Phases,
-    PlacedSecret, QuickDefinition, ReplyBody, Request, RequestPart, Rules, Secret, SettingKind, Think,
+    BenchmarkId, Configuration, ConnectionLifetime, Cookies, DEFINITION_FORMAT, Definition, Family, Headline,
+    Levels, LoadDefinition, LoadUnit, OpenLoopDefinition, Overrides, Page, Parameter, PathPattern, Phases,
+    PlacedSecret, QuickDefinition, ReplyBody, Request, Rules, Secret, SecretLocation, SettingKind, ThinkTime,
     WebDefinition, WebProtocol, WorkloadDefinition, WorkloadSource,
 };
 use units::Nanos;
@@ -39,7 +39,7 @@ const PATH_SHOWN_MAX: usize = 120;
 const CONTENT_SEED: u64 = 1;
 
 /// The parts of a definition.
-pub(super) struct Draft<'a> {
+pub(super) struct DefinitionDraft<'a> {
     /// The server.
     pub target: &'a Target,
     /// The pages, all different, with the number of times that each was given.
@@ -60,7 +60,7 @@ pub(super) struct TypedSetting {
     pub value: String,
 }
 
-impl Draft<'_> {
+impl DefinitionDraft<'_> {
     /// Returns the benchmark with the checks of the pages; without checks any reply is right.
     ///
     /// # Errors
@@ -78,11 +78,11 @@ impl Draft<'_> {
             source: WorkloadSource::Requests(requests.clone(), pages.clone()),
             content_seed: CONTENT_SEED,
             counts_pages: false,
-            think: Think::None,
+            think: ThinkTime::None,
             cookies: Cookies::None,
             data: Vec::new(),
             secrets,
-            protocol: WebProtocol::plain(Connection::PerRequest),
+            protocol: WebProtocol::plain(ConnectionLifetime::PerRequest),
         };
         let mut settings = Vec::new();
         for TypedSetting { name, value } in self.settings() {
@@ -152,14 +152,14 @@ impl Draft<'_> {
         };
         let mut values = page.values.clone();
         values.sort_by(|(one, _), (other, _)| one.cmp(other));
-        let parameters = values.into_iter().map(|(name, value)| (RequestPart::Parameter(name), value));
+        let parameters = values.into_iter().map(|(name, value)| (SecretLocation::Parameter(name), value));
         let mut headers = parts.headers.clone();
         headers.sort_by(|(one, _), (other, _)| one.cmp(other));
-        let headers = headers.into_iter().map(|(name, value)| (RequestPart::Header(name), value));
+        let headers = headers.into_iter().map(|(name, value)| (SecretLocation::Header(name), value));
         for (part, value) in parameters.chain(headers) {
             match (value.secret(&part), part) {
                 (Some(secret), _) => request.secrets.push(secret),
-                (None, RequestPart::Header(name)) => request.headers.push((name, value.text().to_owned())),
+                (None, SecretLocation::Header(name)) => request.headers.push((name, value.text().to_owned())),
                 (None, _) => {}
             }
         }
@@ -261,7 +261,7 @@ mod tests {
         let Command::Run(run) = parsed.command else { panic!("a run") };
         let pages = read_pages(&run.plan.subjects, None).unwrap();
         let pages: Vec<(PageUrl, u32)> = pages.into_iter().zip(1..).collect();
-        let draft = Draft {
+        let draft = DefinitionDraft {
             target: &pages[0].0.target,
             pages: &pages,
             parts: &RequestParts::of(&run.url).unwrap(),

@@ -2,19 +2,19 @@
 
 use std::path::Path;
 
-use drivers::web::{Access, Target};
+use drivers::web::{Target, TargetAccess};
 use drivers::{TargetPolicy, Trust};
 use fleet::{FleetError, SurveyRequest};
 use languages::foreign_text;
 use model::{Overrides, WebWorkload};
 
-use super::draft::Draft;
+use super::draft::DefinitionDraft;
 use super::page::{PageUrl, read_pages};
 use super::request::{DATA_VARIABLE, RequestParts, UrlBody};
 use super::survey::{ReplyCheck, SurveyedPage};
 use crate::access::{apply, flags_text, take_host};
 use crate::arguments::{PlanArguments, SutArguments};
-use crate::benchmark::{Chosen, DefinitionSource, Subject};
+use crate::benchmark::{ChosenBenchmark, DefinitionSource, Subject};
 use crate::connect_to::ConnectToArgument;
 use crate::exit::Failure;
 use crate::stderr::eprint;
@@ -46,7 +46,7 @@ pub(crate) fn make(plan: &PlanArguments, url: UrlArguments, sut: SutArguments) -
     let saved = url.save_definition.as_deref();
     check_unused(saved)?;
     let folder = saved.and_then(Path::parent).unwrap_or(Path::new(""));
-    let draft = Draft {
+    let draft = DefinitionDraft {
         target: &target,
         pages: &pages,
         parts: &parts,
@@ -59,8 +59,8 @@ pub(crate) fn make(plan: &PlanArguments, url: UrlArguments, sut: SutArguments) -
         _ => None,
     };
     let name = saved.map_or_else(|| draft.title(), |path| path.display().to_string());
-    let chosen = |checks: &[ReplyCheck]| -> Result<Chosen, Failure> {
-        Ok(Chosen {
+    let chosen = |checks: &[ReplyCheck]| -> Result<ChosenBenchmark, Failure> {
+        Ok(ChosenBenchmark {
             benchmark: draft.benchmark(checks)?,
             name: name.clone(),
             source: DefinitionSource::Urls(folder.to_owned()),
@@ -107,7 +107,7 @@ fn named_server(at: &Target, mut url: UrlArguments, mut sut: SutArguments) -> Re
         }
         None => {}
     }
-    Ok(NamedServer { target: Target { access: Access::default(), ..named }, url, sut })
+    Ok(NamedServer { target: Target { access: TargetAccess::default(), ..named }, url, sut })
 }
 
 /// Returns what of the overrides is no part of the definition that is made: load and phases are.
@@ -173,7 +173,11 @@ struct Survey<'a> {
 
 impl Survey<'_> {
     /// Fetches every page and returns the checks that follow.
-    fn perform(&self, draft: &Draft<'_>, provisional: &Chosen) -> Result<Vec<ReplyCheck>, Failure> {
+    fn perform(
+        &self,
+        draft: &DefinitionDraft<'_>,
+        provisional: &ChosenBenchmark,
+    ) -> Result<Vec<ReplyCheck>, Failure> {
         let workload: &WebWorkload =
             provisional.benchmark.workload.web().ok_or_else(|| Failure::usage("expected a web workload"))?;
         let secrets = secrets::read(provisional, false)?;
@@ -215,7 +219,7 @@ fn check_unused(path: Option<&Path>) -> Result<(), Failure> {
     }
 }
 
-fn save(path: &Path, text: &str, made: &Chosen, flags: &str) -> Result<(), Failure> {
+fn save(path: &Path, text: &str, made: &ChosenBenchmark, flags: &str) -> Result<(), Failure> {
     files::write(path, text)?;
     eprint(format!("Saved the definition: `plimsoll run {}{flags}` runs it again.", path.display()));
     if let Some((name, _)) = &made.given {

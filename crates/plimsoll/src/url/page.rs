@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use drivers::web::{Access, Target, at_socket};
+use drivers::web::{Target, TargetAccess, at_socket};
 use languages::{
     HttpUrl, HttpUrlError, UrlScheme, credential_spans, foreign_text, nearest, percent_encoded,
     without_credentials,
@@ -109,7 +109,7 @@ fn server_and_path(url: &str, place: &str, word: &str) -> Result<(Target, String
         port: parsed.port_or_default(),
         secure: scheme == UrlScheme::Https,
         host: parsed.host,
-        access: Access::default(),
+        access: TargetAccess::default(),
     });
     Ok((target, path))
 }

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use languages::{credential_spans, foreign_text, is_credential};
-use model::{RequestPart, Secret, SecretSource, TemplatePiece, header_name_fault, template_pieces};
+use model::{Secret, SecretLocation, SecretSource, TemplatePiece, header_name_fault, template_pieces};
 
 use super::value::{UrlValue, quoted};
 use crate::exit::Failure;
@@ -79,10 +79,10 @@ impl UrlBody {
     pub(super) fn secret(&self, folder: &Path) -> Option<Secret> {
         let source = match self {
             UrlBody::Data(_) => SecretSource::Env(DATA_VARIABLE.to_owned()),
-            UrlBody::Value(value) => return value.secret(&RequestPart::Body),
+            UrlBody::Value(value) => return value.secret(&SecretLocation::Body),
             UrlBody::File(path) => SecretSource::File(named_from(path, folder)),
         };
-        Some(Secret { part: RequestPart::Body, prefix: String::new(), source })
+        Some(Secret { part: SecretLocation::Body, prefix: String::new(), source })
     }
 }
 
@@ -127,7 +127,7 @@ fn header(text: &str) -> Result<(String, UrlValue), Failure> {
     }
     let parsed = UrlValue::parse(value).map_err(|why| Failure::usage(format!("`-H {name}: …`: {why}")))?;
     if let UrlValue::Literal(value) = &parsed {
-        if let Some(fault) = RequestPart::Header(name.to_owned()).fault(value) {
+        if let Some(fault) = SecretLocation::Header(name.to_owned()).fault(value) {
             return Err(Failure::usage(format!("the value of `-H {name}: …` cannot be sent: {fault}")));
         }
         let is_text = |piece: &TemplatePiece| matches!(piece, TemplatePiece::Text(_));

@@ -1,17 +1,17 @@
-//! A definition of URLs as TOML, which `--save-definition` writes. It says what [`Draft::benchmark`] makes, which a test holds
-//! together.
+//! A definition of URLs as TOML, which `--save-definition` writes. It says what [`DefinitionDraft::benchmark`] makes,
+//! which a test holds together.
 
 use std::fmt::Write;
 
 use languages::{load_text, time_text};
 use model::{BenchmarkId, LoadUnit};
 
-use super::draft::{Draft, TypedSetting};
+use super::draft::{DefinitionDraft, TypedSetting};
 use super::page::PageUrl;
 use super::survey::ReplyCheck;
 use super::value::quoted;
 
-impl Draft<'_> {
+impl DefinitionDraft<'_> {
     /// Returns the definition with the checks of the pages.
     pub(super) fn text(&self, checks: &[ReplyCheck]) -> String {
         let mut text = self.head();

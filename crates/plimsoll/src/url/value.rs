@@ -1,6 +1,6 @@
 //! Values of the command line that may end with one from the environment: `Bearer {env:TOKEN}`.
 
-use model::{RequestPart, Secret, SecretSource};
+use model::{Secret, SecretLocation, SecretSource};
 
 /// The start of a reference to an environment variable.
 const START: &str = "{env:";
@@ -38,7 +38,7 @@ impl UrlValue {
     }
 
     /// Returns it as the secret of a part of a request; `None` of a value that is known.
-    pub(super) fn secret(&self, part: &RequestPart) -> Option<Secret> {
+    pub(super) fn secret(&self, part: &SecretLocation) -> Option<Secret> {
         match self {
             UrlValue::Literal(_) => None,
             UrlValue::Env { prefix, name } => Some(Secret {

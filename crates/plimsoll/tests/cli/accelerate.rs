@@ -9,7 +9,7 @@ use std::time::Duration;
 use rustix::process::Signal;
 use serde_json::{Value, json};
 
-use crate::support::{Fixture, Running};
+use crate::support::{Fixture, RunningCommand};
 
 const TOKEN: &str = "0123456789abcdef0123456789abcdef";
 
@@ -78,7 +78,7 @@ fn eventually(holds: impl Fn() -> bool) {
 
 /// A running accelerator and its addresses.
 struct Accelerator {
-    running: Running,
+    running: RunningCommand,
     address: String,
     admin: String,
 }
@@ -370,7 +370,7 @@ fn a_service_manager_is_notified_of_readiness_and_stopping() {
     let mut command = fixture.command(&arguments);
     command.env("NOTIFY_SOCKET", fixture.path("notify"));
     let pipes = || std::process::Stdio::piped();
-    let running = Running::new(
+    let running = RunningCommand::new(
         command.stdin(pipes()).stdout(pipes()).stderr(pipes()).spawn().unwrap(),
         &fixture.path("."),
     );

@@ -5,7 +5,7 @@ use std::process::Command;
 use serde_json::Value;
 use tempfile::TempDir;
 
-use crate::support::{ByHand, Fixture, assert_watched, free_port, wait_for};
+use crate::support::{Fixture, ManualServer, assert_watched, free_port, wait_for};
 
 const SERVERS: [&str; 3] = ["python", "node", "go"];
 
@@ -13,7 +13,7 @@ const SERVERS: [&str; 3] = ["python", "node", "go"];
 const SHORT: [&str; 9] =
     ["--quick", "--load", "2", "--duration", "1", "--set", "range=64 KiB", "--monitor", "off"];
 
-fn run(fixture: &Fixture, arguments: &[&str]) -> crate::support::Ended {
+fn run(fixture: &Fixture, arguments: &[&str]) -> crate::support::ExitedCommand {
     fixture.run(&[&["run", "serverbench"], arguments, &SHORT, &["--out", "runs"]].concat())
 }
 
@@ -101,12 +101,12 @@ fn files_in_memory_are_refused_before_a_server_is_started() {
 }
 
 /// Starts the Python server, which has no files yet, on a port; returns it with the directory of its files.
-fn python_by_hand(port: u16) -> (ByHand, TempDir) {
+fn python_by_hand(port: u16) -> (ManualServer, TempDir) {
     let files = tempfile::tempdir_in("/var/tmp").unwrap();
     let program = concat!(env!("CARGO_MANIFEST_DIR"), "/../../gateways/app.py");
     let mut command = Command::new("/usr/bin/python3");
     command.args([program, "127.0.0.1", &port.to_string(), files.path().to_str().unwrap()]);
-    let server = ByHand::start(command, "python3", "python3");
+    let server = ManualServer::start(command, "python3", "python3");
     wait_for("the server", || std::net::TcpStream::connect(("127.0.0.1", port)).is_ok());
     (server, files)
 }

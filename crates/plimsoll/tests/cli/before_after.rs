@@ -1,9 +1,9 @@
 //! Comparison of a server with itself before and after a change: labels, baselines, bounds.
 
-use crate::support::{Ended, Fixture};
+use crate::support::{ExitedCommand, Fixture};
 
 /// Runs the benchmark against a built-in server at one address, with this CPU allowance: before and after a change.
-fn run_against(fixture: &Fixture, address: &str, allowance: &str, more: &[&str]) -> (Ended, String) {
+fn run_against(fixture: &Fixture, address: &str, allowance: &str, more: &[&str]) -> (ExitedCommand, String) {
     let server = ["one-object", "--listen", address, "--cpu-allowance", allowance];
     let (_server, address) = fixture.serve(&server);
     let url = format!("http://{address}/");

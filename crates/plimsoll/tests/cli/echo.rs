@@ -5,7 +5,7 @@ use std::net::{SocketAddr, TcpListener, TcpStream};
 
 use serde_json::Value;
 
-use crate::support::{Ended, Fixture};
+use crate::support::{ExitedCommand, Fixture};
 
 /// An echo server: a thread per connection, until its client closes it.
 struct EchoServer {
@@ -51,7 +51,7 @@ fn same(byte: u8) -> u8 {
     byte
 }
 
-fn run(fixture: &Fixture, server: &EchoServer, out: &str, more: &[&str]) -> Ended {
+fn run(fixture: &Fixture, server: &EchoServer, out: &str, more: &[&str]) -> ExitedCommand {
     let target = server.target();
     let arguments = ["run", "echo", "--target", &target, "--monitor", "off", "--out", out];
     fixture.run(&[&arguments, more].concat())

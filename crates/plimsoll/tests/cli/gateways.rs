@@ -7,7 +7,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::time::Duration;
 
 use model::{FileSet, Gateway, GatewayKind, GeneratedText, SetFile};
-use testbed::{Recipe, ResourceLimits, RunningSut, Server, SutRequest, WebParts};
+use testbed::{Recipe, ResourceLimits, RunningSut, SutRequest, SutServer, WebParts};
 
 const READY_MAX: Duration = Duration::from_secs(20);
 
@@ -23,7 +23,7 @@ fn check(name: &str) {
     let files = FileSet { content_seed: 5, files: vec![file] };
     for kind in OURS.into_iter().filter(|kind| recipe.gateways.contains_key(kind)) {
         let request = SutRequest {
-            server: Server::Recipe(Box::new(recipe.clone())),
+            server: SutServer::Recipe(Box::new(recipe.clone())),
             work_dir: base.path().to_owned(),
             data_dir: base.path().to_owned(),
             limits: ResourceLimits::default(),

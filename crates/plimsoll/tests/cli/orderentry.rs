@@ -9,7 +9,7 @@ use std::time::Duration;
 use serde_json::Value;
 use tempfile::TempDir;
 
-use crate::support::{Fixture, Running};
+use crate::support::{Fixture, RunningCommand};
 
 /// Arguments for load points of some seconds on small data.
 const SHORT: [&str; 8] =
@@ -17,7 +17,7 @@ const SHORT: [&str; 8] =
 
 /// Starts a built-in order-entry server with data of two warehouses in a directory on a disk; returns both, and its
 /// target.
-fn serve(fixture: &Fixture, more: &[&str]) -> ((Running, TempDir), String) {
+fn serve(fixture: &Fixture, more: &[&str]) -> ((RunningCommand, TempDir), String) {
     let directory = tempfile::tempdir_in("/var/tmp").unwrap();
     let path = directory.path().to_str().unwrap();
     let server = ["serve", "orders", "--warehouses", "2", "--divisor", "100", "--directory", path];
@@ -374,7 +374,7 @@ pub(crate) fn database_there(recipe: &str, base: &Path) -> testbed::RunningSut {
     };
     let recipe = testbed::Recipe::load(recipe).unwrap();
     let request = testbed::SutRequest {
-        server: testbed::Server::Recipe(Box::new(recipe)),
+        server: testbed::SutServer::Recipe(Box::new(recipe)),
         work_dir: private("work"),
         data_dir: private("data"),
         limits: testbed::ResourceLimits::default(),

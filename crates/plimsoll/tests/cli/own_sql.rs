@@ -3,7 +3,7 @@
 use std::process::{Command, Stdio};
 
 use crate::orderentry::{database_there, folder_of_databases};
-use crate::support::{Ended, Fixture};
+use crate::support::{ExitedCommand, Fixture};
 
 /// Two kinds of reading transactions: values of a parameter, an array in quotes or JSON, a column of data.
 const READS: &str = r#"
@@ -85,7 +85,7 @@ impl Shop<'_> {
     }
 
     /// Runs a definition.
-    fn run(&self, definition: &str, more: &[&str]) -> Ended {
+    fn run(&self, definition: &str, more: &[&str]) -> ExitedCommand {
         self.fixture.write("shop.toml", definition);
         for old in ["run.plim", "run.html"] {
             let _ = std::fs::remove_file(self.fixture.path(old));

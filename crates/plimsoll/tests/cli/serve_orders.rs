@@ -8,7 +8,7 @@ use orders::wire::{DataDescription, MAGIC, OrderEntryOperation, VERSION};
 use rustix::process::Signal;
 use tempfile::TempDir;
 
-use crate::support::{Fixture, Running};
+use crate::support::{Fixture, RunningCommand};
 
 const GOLDEN: &str = "order-entry-1-100-7.golden";
 
@@ -21,7 +21,7 @@ fn on_disk() -> TempDir {
 }
 
 /// Starts a server with a small warehouse; returns it with the data that it describes.
-fn serve(fixture: &Fixture, directory: &Path, more: &[&str]) -> (Running, DataDescription) {
+fn serve(fixture: &Fixture, directory: &Path, more: &[&str]) -> (RunningCommand, DataDescription) {
     let directory = directory.to_str().unwrap();
     let arguments = ["serve", "orders", "--warehouses", "1", "--seed", "7", "--directory", directory];
     let server = fixture.start(&[&arguments[..], more].concat());

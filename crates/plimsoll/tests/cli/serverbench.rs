@@ -6,14 +6,14 @@ use std::process::Stdio;
 use rustix::process::{Pid, Signal, kill_process};
 use tempfile::TempDir;
 
-use crate::support::{Fixture, Running, assert_watched};
+use crate::support::{Fixture, RunningCommand, assert_watched};
 
 /// Arguments for a load point of some seconds with files of the shortest range.
 const SHORT: [&str; 8] =
     ["--quick", "--load", "1,2", "--duration", "2", "--set", "range=64 KiB", "--monitor"];
 
 /// Starts a built-in application server with files in a directory on a disk; returns both, and its target.
-fn serve(fixture: &Fixture, more: &[&str]) -> ((Running, TempDir), String) {
+fn serve(fixture: &Fixture, more: &[&str]) -> ((RunningCommand, TempDir), String) {
     let directory = tempfile::tempdir_in("/var/tmp").unwrap();
     let path = directory.path().to_str().unwrap();
     let server = ["serve", "app", "--threads", "3", "--clients-max", "12", "--directory", path];

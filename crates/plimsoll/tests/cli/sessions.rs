@@ -7,7 +7,7 @@ use std::process::{Child, Command, Stdio};
 use serde_json::Value;
 
 use crate::secrets::{CANARY, all_is_clean, is_clean};
-use crate::support::{ByHand, Fixture, free_port, program, wait_for};
+use crate::support::{Fixture, ManualServer, free_port, program, wait_for};
 use crate::tls::certificate;
 
 /// Files of the tests themselves.
@@ -150,7 +150,7 @@ fn a_plan_whose_users_run_out_of_rows_is_refused() {
 
 /// nginx in front of the shop: over TLS with HTTP/1 and HTTP/2, and beside it an origin that says what it was sent.
 struct TlsFront {
-    _nginx: ByHand,
+    _nginx: ManualServer,
     port: u16,
 }
 
@@ -175,7 +175,7 @@ impl TlsFront {
         );
         let mut command = Command::new(program(&["nginx"]));
         command.arg("-c").arg(fixture.write("nginx.conf", &config));
-        let nginx = ByHand::start(command, "nginx", "nginx-light");
+        let nginx = ManualServer::start(command, "nginx", "nginx-light");
         for port in [port, other] {
             let address: SocketAddr = ([127, 0, 0, 1], port).into();
             wait_for("nginx", || TcpStream::connect(address).is_ok());

@@ -4,7 +4,7 @@ use std::net::TcpListener;
 
 use crate::support::{Fixture, Website, free_port};
 
-fn run(fixture: &Fixture, url: &str) -> crate::support::Ended {
+fn run(fixture: &Fixture, url: &str) -> crate::support::ExitedCommand {
     fixture.run(&[
         "run",
         "webstone-1.1",

@@ -64,7 +64,7 @@ pub(crate) fn certificate(fixture: &Fixture, names: &[&str], not_before: i32) {
 const SERVE: [&str; 5] = ["one-object", "--tls-certificate", "server.pem", "--tls-key", "server.key"];
 
 /// Runs against a running server with that certificate.
-fn target(fixture: &Fixture, address: &str, options: &[&str]) -> crate::support::Ended {
+fn target(fixture: &Fixture, address: &str, options: &[&str]) -> crate::support::ExitedCommand {
     let url = format!("https://{}/", address.replace("127.0.0.1", "localhost"));
     let run = ["run", "one-object", "--load", "1", "--duration", "1", "--out", "run.plim", "--target", &url];
     fixture.run(&[&run[..], options].concat())

@@ -8,12 +8,12 @@ use std::process::{Child, Command, Stdio};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
-use crate::support::{Ended, Fixture, Pages, free_port};
+use crate::support::{ExitedCommand, Fixture, Pages, free_port};
 
 /// Flags of a short run.
 const SHORT: [&str; 8] = ["-c", "2", "--duration", "1", "--settle", "0", "--out", "run.plim"];
 
-fn run(fixture: &Fixture, words: &[&str]) -> Ended {
+fn run(fixture: &Fixture, words: &[&str]) -> ExitedCommand {
     fixture.run(&[&["run"], words, &SHORT[..]].concat())
 }
 

@@ -9,7 +9,7 @@ use std::path::PathBuf;
 
 use rustix::process::geteuid;
 
-use crate::support::{Ended, Fixture};
+use crate::support::{ExitedCommand, Fixture};
 
 const RUN: [&str; 7] = ["run", "one-object", "--load", "1", "--duration", "1", "--settle"];
 
@@ -33,7 +33,7 @@ impl OtherUser {
         ["/dev/shm", "/var/tmp"].map(|base| PathBuf::from(base).join(format!("plimsoll-{}", self.uid)))
     }
 
-    pub(crate) fn run(&self, arguments: &[&str]) -> Ended {
+    pub(crate) fn run(&self, arguments: &[&str]) -> ExitedCommand {
         let mut command = self.fixture.command(arguments);
         command.uid(self.uid).gid(self.uid);
         self.fixture.end(command)

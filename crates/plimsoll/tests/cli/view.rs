@@ -1,12 +1,12 @@
 //! The full-screen view, on a terminal that `script` creates.
 
-use crate::support::{Ended, Fixture};
+use crate::support::{ExitedCommand, Fixture};
 
 const ENTER: &str = "\x1b[?1049h";
 const LEAVE: &str = "\x1b[?1049l";
 
 /// Runs a load point on a terminal of 100×30 with the output of `keys` as input, and then prints the terminal's settings.
-fn on_terminal(fixture: &Fixture, settings: &str, seconds: u32, keys: &str) -> Ended {
+fn on_terminal(fixture: &Fixture, settings: &str, seconds: u32, keys: &str) -> ExitedCommand {
     let run = format!("$plimsoll run one-object --load 1 --duration {seconds} --out run.plim");
     let inside = format!("stty rows 30 cols 100; {settings} {run}; echo code $?; stty -a");
     fixture.shell(&format!("{{ {keys}; }} | script -qec '{inside}' /dev/null")).expect(0)
@@ -14,7 +14,7 @@ fn on_terminal(fixture: &Fixture, settings: &str, seconds: u32, keys: &str) -> E
 
 /// Splits the output into the parts before, during and after the full-screen view.
 #[track_caller]
-fn parts(ended: &Ended) -> [&str; 3] {
+fn parts(ended: &ExitedCommand) -> [&str; 3] {
     let (before, rest) = ended.stdout.split_once(ENTER).expect("the alternate screen is entered");
     let (during, after) = rest.split_once(LEAVE).expect("the alternate screen is left");
     assert!(!after.contains(ENTER) && !after.contains(LEAVE), "once each");

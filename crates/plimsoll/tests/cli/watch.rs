@@ -13,16 +13,16 @@ use serde_json::Value;
 use units::{Clock, Nanos, RealClock};
 
 use crate::support::{
-    ByHand, Ended, Fixture, assert_half_is_left, free_port, in_own_network, program, wait_for,
+    ExitedCommand, Fixture, ManualServer, assert_half_is_left, free_port, in_own_network, program, wait_for,
 };
 use crate::users::OtherUser;
 
 /// Starts nginx with a configuration of its own, which serves the files of a benchmark.
-fn nginx(fixture: &Fixture, port: u16) -> ByHand {
+fn nginx(fixture: &Fixture, port: u16) -> ManualServer {
     let path = nginx_config(fixture, &format!("127.0.0.1:{port}"));
     let mut command = Command::new(program(&["nginx"]));
     command.arg("-c").arg(path);
-    let server = ByHand::start(command, "nginx", "nginx-light");
+    let server = ManualServer::start(command, "nginx", "nginx-light");
     let address: SocketAddr = ([127, 0, 0, 1], port).into();
     wait_for("nginx", || TcpStream::connect(address).is_ok());
     server
@@ -45,7 +45,7 @@ fn nginx_config(fixture: &Fixture, listen: &str) -> PathBuf {
     fixture.write("nginx.conf", &config)
 }
 
-fn run(fixture: &Fixture, port: u16, extra: &[&str]) -> Ended {
+fn run(fixture: &Fixture, port: u16, extra: &[&str]) -> ExitedCommand {
     fixture.run(&arguments(&format!("http://127.0.0.1:{port}/"), extra))
 }
 
@@ -117,7 +117,7 @@ fn the_cpus_that_a_server_may_use_are_a_limit_in_force() {
     let config = nginx_config(&fixture, &format!("127.0.0.1:{port}"));
     let mut command = Command::new("taskset");
     command.args(["-c", "0"]).arg(program(&["nginx"])).arg("-c").arg(config);
-    let _server = ByHand::start(command, "taskset", "util-linux");
+    let _server = ManualServer::start(command, "taskset", "util-linux");
     wait_for("nginx", || TcpStream::connect(("127.0.0.1", port)).is_ok());
     run(&fixture, port, &[]).expect_measured();
     let report = fixture.report(&fixture.path("run.plim"));
@@ -183,10 +183,10 @@ fn wait_for_few_in_time_wait() {
 const READINGS_MIN: u64 = 3;
 
 /// Starts nginx as a proxy in front of a slow service on port `behind`.
-fn slow_proxy(fixture: &Fixture, port: u16, behind: u16) -> [ByHand; 2] {
+fn slow_proxy(fixture: &Fixture, port: u16, behind: u16) -> [ManualServer; 2] {
     let mut command = Command::new("python3");
     command.arg("-c").arg(SLOW_SERVICE).arg(behind.to_string());
-    let service = ByHand::start(command, "python3", "python3");
+    let service = ManualServer::start(command, "python3", "python3");
     wait_for("the service", || TcpStream::connect(("127.0.0.1", behind)).is_ok());
     let config = fs::read_to_string(nginx_config(fixture, &format!("127.0.0.1:{port}"))).unwrap();
     let site = format!("root {}/site;", fixture.path(".").display());
@@ -195,7 +195,7 @@ fn slow_proxy(fixture: &Fixture, port: u16, behind: u16) -> [ByHand; 2] {
     let config = fixture.write("proxy.conf", &config.replace(&site, &proxy));
     let mut command = Command::new(program(&["nginx"]));
     command.arg("-c").arg(config);
-    let server = ByHand::start(command, "nginx", "nginx-light");
+    let server = ManualServer::start(command, "nginx", "nginx-light");
     wait_for("nginx", || TcpStream::connect(("127.0.0.1", port)).is_ok());
     [server, service]
 }
@@ -242,8 +242,8 @@ fn find_a_slow_service() {
 const SSH: &str = "#!/bin/sh\nwhile [ \"$1\" != -- ]; do shift; done; shift 2; exec \"$@\"\n";
 
 /// Starts a process that holds a socket and does nothing.
-fn holder(socket: OwnedFd) -> ByHand {
-    ByHand(Command::new("sleep").arg("600").stdin(socket).spawn().unwrap())
+fn holder(socket: OwnedFd) -> ManualServer {
+    ManualServer(Command::new("sleep").arg("600").stdin(socket).spawn().unwrap())
 }
 
 /// Goal: through ssh, back ends are found and watched as groups of that machine: one to which another process is connected
@@ -332,7 +332,7 @@ fn a_quota_that_nobody_told_is_a_limit_in_force_and_the_bottleneck() {
     let config = nginx_config(&fixture, &format!("127.0.0.1:{port}"));
     let mut command = Command::new("sh");
     command.args(["-c", "read go; exec \"$0\" -c \"$1\""]).arg(program(&["nginx"])).arg(config);
-    let mut server = ByHand(command.stdin(Stdio::piped()).spawn().unwrap());
+    let mut server = ManualServer(command.stdin(Stdio::piped()).spawn().unwrap());
     group.admit(server.0.id());
     server.0.stdin.take().unwrap().write_all(b"go\n").unwrap();
     wait_for("nginx", || TcpStream::connect(("127.0.0.1", port)).is_ok());
@@ -388,7 +388,7 @@ fn a_back_end_on_a_unix_socket_is_watched_beside_the_server() {
     if rustix::process::geteuid().is_root() {
         command.arg("--allow-to-run-as-root");
     }
-    let back_end = ByHand::start(command, "php-fpm", "php-fpm");
+    let back_end = ManualServer::start(command, "php-fpm", "php-fpm");
     wait_for("php-fpm", || std::os::unix::net::UnixStream::connect(&socket).is_ok());
     let selector = format!("pid={}", back_end.0.id());
     let target = format!("http://127.0.0.1:{port}/");
@@ -408,13 +408,13 @@ fn a_back_end_on_a_unix_socket_is_watched_beside_the_server() {
 
 /// Starts nginx in a network namespace of its own, with a link to this machine; only root can. Returns its address. The
 /// link goes with the namespace, which goes with the server.
-fn nginx_apart(fixture: &Fixture, port: u16) -> (ByHand, String) {
+fn nginx_apart(fixture: &Fixture, port: u16) -> (ManualServer, String) {
     let config = nginx_config(fixture, &format!("0.0.0.0:{port}"));
     // The shell waits until its network is set up.
     let line = format!("read go; exec {} -c {}", program(&["nginx"]).display(), config.display());
     let mut command = Command::new("unshare");
     command.args(["--net", "sh", "-c", &line]).stdin(Stdio::piped());
-    let mut server = ByHand(command.spawn().unwrap());
+    let mut server = ManualServer(command.spawn().unwrap());
     let pid = server.0.id();
     let own = fs::read_link("/proc/self/ns/net").unwrap();
     wait_for("the namespace", || fs::read_link(format!("/proc/{pid}/ns/net")).is_ok_and(|link| link != own));

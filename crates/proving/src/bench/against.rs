@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use anyhow::{Context, Result, ensure};
 
-use super::figures::{Bar, Compared};
+use super::figures::{Bar, ContenderComparison};
 use crate::build::Commit;
 
 /// The most CPU time per operation of this build, as a multiple of the other's.
@@ -69,7 +69,7 @@ pub(super) struct BuildComparison {
     /// The case, and what is compared.
     pub title: String,
     /// This build and the other, in CPU seconds per million operations; `None` if no round succeeded with both.
-    pub figures: Option<Compared>,
+    pub figures: Option<ContenderComparison>,
 }
 
 /// Returns the comparison as a Markdown table.
@@ -78,7 +78,7 @@ pub(super) fn table(rows: &[BuildComparison]) -> String {
         "| case | before, CPU s per million | now | ratio, median of rounds | at most {RATIO_MAX} |\n|---|--:|--:|--:|---|\n"
     );
     for BuildComparison { title, figures } in rows {
-        let cells = figures.as_ref().map(|Compared { ours: now, theirs: before, ratio }| {
+        let cells = figures.as_ref().map(|ContenderComparison { ours: now, theirs: before, ratio }| {
             format!("{before} | {now} | {ratio:.3} | {}", Bar::AtMost(RATIO_MAX).judge(*ratio))
         });
         let cells = cells.unwrap_or_else(|| " | | | no round succeeded".to_owned());

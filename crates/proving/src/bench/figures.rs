@@ -79,7 +79,7 @@ pub(super) fn median_of_both<Costs>(
 
 /// A comparison of two contenders, or of two cases.
 #[derive(Debug, PartialEq)]
-pub(super) struct Compared {
+pub(super) struct ContenderComparison {
     /// The cells of both, with their medians.
     pub ours: String,
     pub theirs: String,
@@ -87,7 +87,7 @@ pub(super) struct Compared {
     pub ratio: f64,
 }
 
-impl Compared {
+impl ContenderComparison {
     /// Returns the cells of a row: both, the name of the other, the ratio, and what is judged by it.
     pub(super) fn cells(&self, other: &str, judged: &str) -> String {
         format!("{} | {} | {other} | {:.3} | {judged}", self.ours, self.theirs, self.ratio)
@@ -99,9 +99,9 @@ pub(super) fn compare<Costs>(
     column: &Column<Costs>,
     ours: &[Option<Costs>],
     theirs: &[Option<Costs>],
-) -> Option<Compared> {
+) -> Option<ContenderComparison> {
     let ratio = median_of_both(ours, theirs, |ours, theirs| (column.value)(ours) / (column.value)(theirs))?;
-    Some(Compared { ours: column.median(ours)?, theirs: column.median(theirs)?, ratio })
+    Some(ContenderComparison { ours: column.median(ours)?, theirs: column.median(theirs)?, ratio })
 }
 
 /// A bar: what a value must not exceed, or must reach. It is shown with the decimals that the format asks for.
@@ -173,7 +173,10 @@ mod tests {
         let ours = [Some(1.0), Some(4.0), None, Some(9.0)];
         let theirs = [Some(2.0), Some(2.0), Some(70.0), Some(3.0)];
         let compared = compare(&COLUMN, &ours, &theirs).unwrap();
-        assert_eq!(compared, Compared { ours: "4.0".to_owned(), theirs: "2.5".to_owned(), ratio: 2.0 });
+        assert_eq!(
+            compared,
+            ContenderComparison { ours: "4.0".to_owned(), theirs: "2.5".to_owned(), ratio: 2.0 }
+        );
         assert_eq!(median_of_both(&ours, &theirs, |ours, theirs| ours - theirs), Some(2.0));
         assert_eq!(compare(&COLUMN, &ours, &[]), None);
         assert_eq!(COLUMN.median(&[None]), None);

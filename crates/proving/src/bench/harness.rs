@@ -8,8 +8,8 @@ use super::against::{self, BuildComparison, OtherBuild};
 use super::figures::{Column, compare, progress};
 use super::machine::{self, Program};
 use super::options::{BenchOptions, OptionDefaults};
-use super::rounds::{Contender, Measured, OURS, in_rounds};
-use crate::packages::{Needed, install};
+use super::rounds::{Contender, MeasuredRounds, OURS, in_rounds};
+use crate::packages::{RequiredPackage, install};
 use crate::shell::write_page;
 
 /// A case: a load, under the names and the title of which its costs are known.
@@ -41,7 +41,7 @@ pub(super) trait Measurement: Sized {
     /// The page that `--write` writes.
     const PAGE: &'static str;
     /// Required Debian packages.
-    const NEEDED: &'static [Needed];
+    const NEEDED: &'static [RequiredPackage];
     /// Programs of the page besides Plimsoll.
     const PROGRAMS: &'static [Program];
     /// Number of rounds, and the length of a turn in s, unless the options say otherwise.
@@ -83,7 +83,7 @@ pub(super) trait Measurement: Sized {
     }
 
     /// Measures what is not taken in turns, and returns the page.
-    fn page(&mut self, facts: &Facts, measured: &Measured<Self::Costs>) -> Result<String>;
+    fn page(&mut self, facts: &Facts, measured: &MeasuredRounds<Self::Costs>) -> Result<String>;
 
     /// Writes the page.
     fn write(text: &str) -> Result<()> {
@@ -185,7 +185,7 @@ fn measure<M: Measurement>(
     n_rounds: usize,
     cases: &[&'static Case<M::Load>],
     turns: &[(&'static str, Vec<Contender>)],
-) -> Result<Measured<M::Costs>> {
+) -> Result<MeasuredRounds<M::Costs>> {
     let text = |index: usize, costs: &M::Costs| M::text(&cases[index].load, costs);
     in_rounds(n_rounds, turns, text, |index, contender| {
         let costs = measurement.take(&cases[index].load, contender);
@@ -200,7 +200,7 @@ fn measure<M: Measurement>(
 fn compare_builds<M: Measurement>(
     facts: &Facts,
     cases: &[&'static Case<M::Load>],
-    measured: &Measured<M::Costs>,
+    measured: &MeasuredRounds<M::Costs>,
 ) -> Result<()> {
     let columns =
         cases.iter().flat_map(|case| M::compared(&case.load).iter().map(|column| (case.title, column)));

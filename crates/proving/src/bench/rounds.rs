@@ -48,7 +48,7 @@ impl<Costs> ContenderRounds<Costs> {
 
 /// The costs of all turns, in the order of the cases and of the contenders in each.
 #[derive(Debug)]
-pub(super) struct Measured<Costs>(pub Vec<ContenderRounds<Costs>>);
+pub(super) struct MeasuredRounds<Costs>(pub Vec<ContenderRounds<Costs>>);
 
 /// Takes turns round by round. A round takes the cases in their order or, every other time, in the opposite one; in
 /// each case the contenders take their turns one after the other, in each round starting with another one.
@@ -63,10 +63,10 @@ pub(super) fn in_rounds<Costs>(
     cases: &[(&'static str, Vec<Contender>)],
     text: impl Fn(usize, &Costs) -> String,
     mut take: impl FnMut(usize, &Contender) -> Result<Option<Costs>>,
-) -> Result<Measured<Costs>> {
+) -> Result<MeasuredRounds<Costs>> {
     let names = cases.iter().flat_map(|(case, all)| all.iter().map(|contender| (*case, contender.name)));
     let empty = |(case, contender)| ContenderRounds { case, contender, rounds: Vec::new() };
-    let mut measured = Measured(names.map(empty).collect());
+    let mut measured = MeasuredRounds(names.map(empty).collect());
     let n_contenders: Vec<usize> = cases.iter().map(|(_, contenders)| contenders.len()).collect();
     for round in 0..n_rounds {
         for (index, contender) in order(round, &n_contenders) {
@@ -94,7 +94,7 @@ fn order(round: usize, n_contenders: &[usize]) -> Vec<(usize, usize)> {
     cases.into_iter().flat_map(turns).collect()
 }
 
-impl<Costs> Measured<Costs> {
+impl<Costs> MeasuredRounds<Costs> {
     fn add(&mut self, case: &str, contender: &str, costs: Option<Costs>) {
         let is_same = |one: &&mut ContenderRounds<Costs>| one.case == case && one.contender == contender;
         if let Some(found) = self.0.iter_mut().find(is_same) {
@@ -136,15 +136,15 @@ impl<Costs> Measured<Costs> {
 }
 
 #[cfg(test)]
-impl<Costs: Clone> Measured<Costs> {
+impl<Costs: Clone> MeasuredRounds<Costs> {
     /// Returns costs by case, contender and round.
-    pub(super) fn by_hand(all: &[(&'static str, &'static str, &[Costs])]) -> Measured<Costs> {
+    pub(super) fn by_hand(all: &[(&'static str, &'static str, &[Costs])]) -> MeasuredRounds<Costs> {
         let rounds = |(case, contender, costs): &(&'static str, &'static str, &[Costs])| ContenderRounds {
             case,
             contender,
             rounds: costs.iter().cloned().map(Some).collect(),
         };
-        Measured(all.iter().map(rounds).collect())
+        MeasuredRounds(all.iter().map(rounds).collect())
     }
 }
 

@@ -7,7 +7,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use anyhow::Result;
-use units::{Nanos, Purpose, Rng};
+use units::{Nanos, Rng, StreamPurpose};
 
 use super::client_connection::{ClientConnection, ClientReply, ReadPace};
 use super::fixture::{Fixture, OBJECTS, ObjectClass, Representation, class};
@@ -54,7 +54,7 @@ const REQUEST_KINDS: [(RequestKind, u32); 8] = [
 pub(super) fn start(fixture: &Arc<Fixture>, address: SocketAddr, seed: u64) -> JoinHandle<()> {
     let fixture = Arc::clone(fixture);
     std::thread::spawn(move || {
-        let mut rng = Rng::new(1, Purpose::User, seed);
+        let mut rng = Rng::new(1, StreamPurpose::User, seed);
         let mut connection = None;
         while !fixture.is_over() {
             connection = ask(&fixture, address, connection, &mut rng);
@@ -296,7 +296,7 @@ mod tests {
     #[test]
     fn weights_add_up_to_a_hundred() {
         assert_eq!(REQUEST_KINDS.iter().map(|(_, share)| share).sum::<u32>(), 100);
-        let (fixture, mut rng) = (Fixture::new(), Rng::new(1, Purpose::User, 0));
+        let (fixture, mut rng) = (Fixture::new(), Rng::new(1, StreamPurpose::User, 0));
         let drawn: Vec<RequestKind> = (0..2000).map(|_| Request::draw(&fixture, &mut rng).kind).collect();
         for (kind, _) in REQUEST_KINDS {
             assert!(drawn.contains(&kind), "{kind:?}");

@@ -8,7 +8,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use anyhow::{Context, Result};
-use http1::{Parsed, header, parse_request};
+use http1::{ParseStatus, header, parse_request};
 
 use super::fixture::{Fixture, OBJECTS, ObjectClass, Representation, class, lock};
 
@@ -114,7 +114,7 @@ fn serve(stream: &mut TcpStream, fixture: &Fixture) -> Result<()> {
             return Ok(());
         }
         asked.extend_from_slice(&buffer[..n]);
-        while let Parsed::Complete { head, length } = parse_request(&asked)? {
+        while let ParseStatus::Complete { head, length } = parse_request(&asked)? {
             let target = String::from_utf8_lossy(&asked[head.target.clone()]).into_owned();
             answer(stream, &target, &asked[..length], fixture)?;
             asked.drain(..length);

@@ -19,7 +19,7 @@ use crate::bench::machine;
 use crate::build::{development_binary, packaged_binary};
 use crate::noise::{AcceptedRuns, AttemptResult, RaisedPriority, is_noise};
 use crate::options::number;
-use crate::packages::{self, NEEDED};
+use crate::packages::{self, REQUIRED_PACKAGES};
 use crate::shell::{root, write_page};
 use attempt::{Attempt, LEFT_OUT};
 use brief::{Trial, try_all};
@@ -136,7 +136,7 @@ fn is_right(throttle: &Throttle, one: &Attempt) -> bool {
 /// # Errors
 /// Fewer than 95 % of the results are correct, or a load point is valid although the generator was starved.
 pub fn perform(options: &ThrottleOptions) -> Result<()> {
-    packages::install(&NEEDED)?;
+    packages::install(&REQUIRED_PACKAGES)?;
     if options.brief {
         return once(&development_binary()?).map(drop);
     }

@@ -76,13 +76,13 @@ pub(super) enum ExpressionCheckError {
 
 /// The tables that an expression can refer to, and its own row.
 #[derive(Clone, Copy)]
-pub(super) struct Scope<'a> {
+pub(super) struct ExpressionScope<'a> {
     pub(super) tables: &'a [&'a PublishedTable],
     /// The row that names without a table refer to.
     pub(super) own: Option<(&'a PublishedTable, usize)>,
 }
 
-impl Scope<'_> {
+impl ExpressionScope<'_> {
     /// Checks a comparison.
     pub(super) fn check_statement(self, statement: &Statement) -> Result<(), ExpressionCheckError> {
         let (left, right) = (self.evaluate(&statement.left)?, self.evaluate(&statement.right)?);

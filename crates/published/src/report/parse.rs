@@ -7,7 +7,7 @@ use languages::spec::{ValueSpec, choice, id, line, text, whole_u32};
 use languages::{Diagnostics, nearest};
 use serde_json::Value;
 
-use super::check::{ExpressionCheckError, Scope};
+use super::check::{ExpressionCheckError, ExpressionScope};
 use super::expression::{Expression, Reference, Statement};
 use super::part::{ReadPart, read_record, read_table};
 use super::{
@@ -108,8 +108,8 @@ impl<'a> TableIndex<'a> {
         }
     }
 
-    fn scope<'s>(&'s self, own: Option<(&'s PublishedTable, usize)>) -> Scope<'s> {
-        Scope { tables: &self.tables, own }
+    fn scope<'s>(&'s self, own: Option<(&'s PublishedTable, usize)>) -> ExpressionScope<'s> {
+        ExpressionScope { tables: &self.tables, own }
     }
 
     /// Returns whether an expression refers to an incomplete table, so that it cannot be checked.

@@ -8,7 +8,7 @@
 
 use std::collections::BTreeMap;
 
-use model::{Detail, DetailRecord};
+use model::{DetailRecord, KindHistograms};
 use stats::Histogram;
 
 use super::CodecError;
@@ -19,14 +19,14 @@ use crate::rows::RecordKey;
 const VERSION: u64 = 4;
 
 /// Writes all fields without a column of their own; equal records give equal bytes.
-pub(crate) fn encode_detail(detail: &Detail) -> Vec<u8> {
+pub(crate) fn encode_detail(detail: &KindHistograms) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(4096);
     put_detail(detail, &mut bytes);
     bytes
 }
 
 /// Appends them, with their version.
-pub(super) fn put_detail(detail: &Detail, into: &mut Vec<u8>) {
+pub(super) fn put_detail(detail: &KindHistograms, into: &mut Vec<u8>) {
     put(VERSION, into);
     put(detail.response.len() as u64, into);
     detail.response.iter().for_each(|histogram| put_histogram(histogram, into));
@@ -54,12 +54,12 @@ pub(crate) fn decode_detail(key: &RecordKey, bytes: &[u8]) -> Result<DetailRecor
 }
 
 /// Reads what [`put_detail`] appends.
-pub(super) fn read_detail(from: &mut ByteReader) -> Result<Detail, CodecError> {
+pub(super) fn read_detail(from: &mut ByteReader) -> Result<KindHistograms, CodecError> {
     from.version(VERSION)?;
     read_fields(from)
 }
 
-fn read_fields(from: &mut ByteReader) -> Result<Detail, CodecError> {
+fn read_fields(from: &mut ByteReader) -> Result<KindHistograms, CodecError> {
     let response = histograms(from)?;
     let mut failed = BTreeMap::new();
     for _ in 0..from.count()? {
@@ -73,7 +73,7 @@ fn read_fields(from: &mut ByteReader) -> Result<Detail, CodecError> {
     let spreads = histograms(from)?;
     let pauses = histograms(from)?;
     let notices = histograms(from)?;
-    Ok(Detail { response, failed, spreads, pauses, notices })
+    Ok(KindHistograms { response, failed, spreads, pauses, notices })
 }
 
 fn histograms(from: &mut ByteReader) -> Result<Vec<Histogram>, CodecError> {

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use model::{
-    Detail, DetailRecord, FailureCodes, Flow, Health, IntervalRecord, KindTotals, NoticeTotals, Outcome,
-    Phase, SutUse, UnitTotals,
+    DetailRecord, FailureCodes, Flow, Health, IntervalRecord, KindHistograms, KindTotals, NoticeTotals,
+    Outcome, Phase, SutUse, UnitTotals,
 };
 use proptest::prelude::*;
 use stats::{Histogram, Moments};
@@ -139,7 +139,7 @@ fn detail() -> impl Strategy<Value = DetailRecord> {
     let parts = (histograms(), failed, histograms(), histograms(), histograms());
     parts.prop_map(|(response, failed, spreads, pauses, notices)| {
         let RecordKey { load_point, agent, phase, start, end } = KEY;
-        let detail = Detail { response, failed, spreads, pauses, notices };
+        let detail = KindHistograms { response, failed, spreads, pauses, notices };
         DetailRecord { load_point, agent, phase, start, end, detail }
     })
 }

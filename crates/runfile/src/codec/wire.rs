@@ -89,13 +89,13 @@ fn phase(number: u64) -> Result<Phase, CodecError> {
 mod tests {
     use std::collections::BTreeMap;
 
-    use model::{Detail, Outcome};
+    use model::{KindHistograms, Outcome};
     use stats::Histogram;
 
     use super::*;
 
     /// Makes the record of an interval in which nothing happened, from 2 s to 3 s.
-    fn record(detail: Option<Detail>) -> IntervalRecord {
+    fn record(detail: Option<KindHistograms>) -> IntervalRecord {
         IntervalRecord {
             thread: Some(4),
             index: 2,
@@ -116,7 +116,7 @@ mod tests {
         assert_eq!(bytes[6..16], [0x80, 0xa8, 0xd6, 0xb9, 7, 0x80, 0x94, 0xeb, 0xdc, 3]);
         assert_eq!(bytes.last(), Some(&0), "no detail");
         assert_eq!(decode(&bytes), Ok(record(None)));
-        let whole = IntervalRecord { thread: None, ..record(Some(Detail::default())) };
+        let whole = IntervalRecord { thread: None, ..record(Some(KindHistograms::default())) };
         assert_eq!(decode(&encode(&whole)), Ok(whole));
     }
 
@@ -157,7 +157,7 @@ mod tests {
         let with = |n: usize| {
             let failed: BTreeMap<_, _> =
                 (0..n as u16).map(|kind| ((kind, Outcome::Reset), wide.clone())).collect();
-            encode(&record(Some(Detail { failed, ..Detail::default() })))
+            encode(&record(Some(KindHistograms { failed, ..KindHistograms::default() })))
         };
         let bytes = with(n_allowed + 1);
         assert!(bytes.len() < RECORD_BYTES_MAX / 4, "{} bytes", bytes.len());

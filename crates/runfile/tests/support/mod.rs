@@ -4,13 +4,14 @@ use std::f64::consts::TAU;
 use std::path::Path;
 
 use model::{
-    AgentPlan, BenchmarkId, Connection, Detail, Ending, FactSection, Flow, Headline, Health, IntervalRecord,
-    KindTotals, Load, LoadPoint, Modification, Outcome, PLAN_FORMAT, Page, Phase, Phases, Plan, Request,
-    Rules, SutPlan, SutUse, Testbed, Think, UnitTotals, WebProtocol, WebWorkload, web_measure,
+    AgentPlan, BenchmarkId, ConnectionLifetime, FactSection, Flow, Headline, Health, IntervalRecord,
+    KindHistograms, KindTotals, Load, LoadPoint, Modification, Outcome, PLAN_FORMAT, Page, Phase, Phases,
+    Plan, Request, Rules, RunEnding, SutPlan, SutUse, Testbed, ThinkTime, UnitTotals, WebProtocol,
+    WebWorkload, web_measure,
 };
 use runfile::{Header, Record, Run, Writer};
 use stats::Histogram;
-use units::{Nanos, Purpose, Rng, WallTime};
+use units::{Nanos, Rng, StreamPurpose, WallTime};
 
 /// Size in bytes and share in per mille of each file of WebStone 2.0.1.
 const FILES: [(u64, u64); 5] = [(500, 350), (5_125, 500), (51_250, 140), (512_500, 9), (5_248_000, 1)];
@@ -38,10 +39,10 @@ fn plan(n_load_points: u32) -> Plan {
         requests: objects.collect(),
         pages: pages.collect(),
         counts_pages: true,
-        think: Think::None,
+        think: ThinkTime::None,
         cookies: model::Cookies::None,
         data: Vec::new(),
-        protocol: WebProtocol::plain(Connection::PerRequest),
+        protocol: WebProtocol::plain(ConnectionLifetime::PerRequest),
     };
     Plan {
         format: PLAN_FORMAT,
@@ -93,7 +94,7 @@ pub(crate) struct Synthesis {
 
 impl Synthesis {
     pub(crate) fn new(seed: u64, rate: u32) -> Synthesis {
-        Synthesis { rng: Rng::new(seed, Purpose::Simulation, 0), rate }
+        Synthesis { rng: Rng::new(seed, StreamPurpose::Simulation, 0), rate }
     }
 
     /// Makes second `index` of a load point. Every tenth second two operations fail.
@@ -125,7 +126,7 @@ impl Synthesis {
                 cpu: Nanos(380_000_000 + self.rng.below(20_000_000)),
                 throttled: Nanos(self.rng.below(600_000_000)),
             }),
-            detail: Some(Detail::new(FILES.len(), 1, 0)),
+            detail: Some(KindHistograms::new(FILES.len(), 1, 0)),
         };
         // The load grows with the load point, and so do the times.
         let median_ms = 20.0 + 4.0 * f64::from(load_point);
@@ -216,7 +217,7 @@ pub(crate) fn finished_run(path: &Path, n_load_points: u32, n_seconds: u32) {
             writer.interval(&synthesis.second(load_point, 0, index, phase)).unwrap();
         }
     }
-    writer.finish(WallTime(1_700_000_099_000), &Ending::Complete).unwrap();
+    writer.finish(WallTime(1_700_000_099_000), &RunEnding::Complete).unwrap();
 }
 
 /// Reads everything.

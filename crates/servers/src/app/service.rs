@@ -29,7 +29,7 @@ pub(super) struct ClientLimits {
 
 /// The session that `HELLO` has opened.
 #[derive(Debug, Clone)]
-pub(super) struct Session {
+pub(super) struct AppSession {
     data: Arc<Mutex<ClientData>>,
     /// The data that the client announced; `None` if it needs none.
     settings: Option<DataSettings>,
@@ -47,7 +47,7 @@ impl FrameService for AppService {
         is_measured,
     };
 
-    type Session = Session;
+    type Session = AppSession;
 
     fn lane(&self, _operation: u8) -> usize {
         0
@@ -94,7 +94,7 @@ struct ServiceThread<'a> {
 
 impl ServiceThread<'_> {
     /// Performs a request; returns its result. A payload is appended to the reply.
-    fn perform(&mut self, request: &FrameRequest<Session>, reply: &mut Vec<u8>) -> Result<u64, AppStatus> {
+    fn perform(&mut self, request: &FrameRequest<AppSession>, reply: &mut Vec<u8>) -> Result<u64, AppStatus> {
         let operation = AppOperation::from_number(request.header.operation).ok_or(AppStatus::BadRequest)?;
         let (argument, payload) = (request.header.argument, request.payload());
         if request.header.flags != 0 || !takes_payload(operation, payload.len()) {
@@ -122,7 +122,12 @@ impl ServiceThread<'_> {
         }
     }
 
-    fn hello(&self, request: &FrameRequest<Session>, client: u64, payload: &[u8]) -> Result<u64, AppStatus> {
+    fn hello(
+        &self,
+        request: &FrameRequest<AppSession>,
+        client: u64,
+        payload: &[u8],
+    ) -> Result<u64, AppStatus> {
         let limits = &self.service.limits;
         let client = u32::try_from(client).ok().filter(|client| *client < limits.clients_max);
         let client = client.ok_or(AppStatus::OverLimit)?;
@@ -137,17 +142,17 @@ impl ServiceThread<'_> {
             return Err(AppStatus::OverLimit);
         }
         let data = self.service.client_data(client);
-        request.connection.set_session(Session { data, settings, is_prepared: false });
+        request.connection.set_session(AppSession { data, settings, is_prepared: false });
         Ok(0)
     }
 
-    fn prepare(&mut self, request: &FrameRequest<Session>, session: Session) -> Result<u64, AppStatus> {
+    fn prepare(&mut self, request: &FrameRequest<AppSession>, session: AppSession) -> Result<u64, AppStatus> {
         if let Some((settings, directory)) = session.settings.zip(self.service.directory.as_ref()) {
             let mut data = session.data.lock().expect("no thread panics with the data of a client");
             data.prepare(settings, directory, &mut self.buffer)?;
         }
         let is_prepared = session.settings.is_some();
-        request.connection.set_session(Session { is_prepared, ..session });
+        request.connection.set_session(AppSession { is_prepared, ..session });
         Ok(0)
     }
 
@@ -159,7 +164,12 @@ impl ServiceThread<'_> {
         }
     }
 
-    fn transfer(&mut self, operation: AppOperation, session: &Session, first: u64) -> Result<u64, AppStatus> {
+    fn transfer(
+        &mut self,
+        operation: AppOperation,
+        session: &AppSession,
+        first: u64,
+    ) -> Result<u64, AppStatus> {
         let mut data = session.data.lock().expect("no thread panics with the data of a client");
         match operation {
             AppOperation::RandomRead => data.read(first, 1, &mut self.buffer),

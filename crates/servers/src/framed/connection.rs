@@ -38,7 +38,7 @@ struct ConnectionState<T> {
 
 /// The result of reading from a connection.
 #[derive(Debug)]
-pub(super) enum Arrival {
+pub(super) enum ReadResult {
     /// Not all of a request.
     Incomplete,
     /// A request: its header, and the frame with its payload.
@@ -56,28 +56,28 @@ impl<T: Clone> ClientConnection<T> {
 
     /// Reads until there is a request, or nothing more. `may_have_ended` is whether a read that leaves room does not show
     /// that the socket is empty.
-    pub(super) fn read(&self, may_have_ended: bool) -> Arrival {
+    pub(super) fn read(&self, may_have_ended: bool) -> ReadResult {
         let mut state = self.lock();
         if state.in_service {
             state.has_more = true;
-            return Arrival::Incomplete;
+            return ReadResult::Incomplete;
         }
         let mut is_drained = false;
         loop {
             let missing = match state.take_request(self.format, !is_drained) {
                 Taken::Arrival(arrival) => return arrival,
-                Taken::Missing(_) if is_drained => return Arrival::Incomplete,
+                Taken::Missing(_) if is_drained => return ReadResult::Incomplete,
                 Taken::Missing(bytes) => bytes,
             };
             let input = &mut state.input;
             input.reserve(missing);
             let room = input.capacity() - input.len();
             match rustix::io::read(&self.socket, spare_capacity(input)) {
-                Ok(0) => return Arrival::End,
+                Ok(0) => return ReadResult::End,
                 Ok(n) => is_drained = n < room && !may_have_ended,
                 Err(Errno::INTR) => {}
-                Err(Errno::AGAIN) => return Arrival::Incomplete,
-                Err(_) => return Arrival::End,
+                Err(Errno::AGAIN) => return ReadResult::Incomplete,
+                Err(_) => return ReadResult::End,
             }
         }
     }
@@ -110,7 +110,7 @@ impl<T> ConnectionState<T> {
         let header = match RequestHeader::read(&self.input, format) {
             Ok(Some(header)) => header,
             Ok(None) => return Taken::Missing(READ_BYTES),
-            Err(_) => return Taken::Arrival(Arrival::End),
+            Err(_) => return Taken::Arrival(ReadResult::End),
         };
         let length = REQUEST_BYTES + header.payload_bytes as usize;
         if self.input.len() < length {
@@ -120,14 +120,14 @@ impl<T> ConnectionState<T> {
         let frame = std::mem::replace(&mut self.input, rest);
         self.in_service = true;
         self.has_more = may_have_more || !self.input.is_empty();
-        Taken::Arrival(Arrival::Request(header, frame))
+        Taken::Arrival(ReadResult::Request(header, frame))
     }
 }
 
 /// The result of looking for a request in the input.
 enum Taken {
     /// A request, or bytes that are no frame.
-    Arrival(Arrival),
+    Arrival(ReadResult),
     /// Too little: so many bytes should be read.
     Missing(usize),
 }

@@ -83,7 +83,7 @@ pub enum FrameFaultPlanError {
 
 /// The part of a reply that is sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Delivery {
+pub(super) enum SentPart {
     /// All of it.
     Whole,
     /// As many other bytes.
@@ -96,7 +96,7 @@ pub(super) enum Delivery {
 
 impl FrameFaultAction {
     /// Changes a reply: its header, and its payload, which follows the room for the header.
-    pub(super) fn change(self, header: &mut ReplyHeader, reply: &mut Vec<u8>) -> Delivery {
+    pub(super) fn change(self, header: &mut ReplyHeader, reply: &mut Vec<u8>) -> SentPart {
         match self {
             FrameFaultAction::WrongChecksum => header.checksum ^= 1,
             FrameFaultAction::WrongPayload => {
@@ -119,13 +119,13 @@ impl FrameFaultAction {
                 reply.truncate(REPLY_BYTES);
                 *header = ReplyHeader { status, result: 0, ..header.with_payload(&[]) };
             }
-            FrameFaultAction::Garbage => return Delivery::Garbage,
-            FrameFaultAction::ShortReply => return Delivery::Start(REPLY_BYTES / 2),
-            FrameFaultAction::ClosedSession => return Delivery::Start(0),
-            FrameFaultAction::Stall => return Delivery::Nothing,
+            FrameFaultAction::Garbage => return SentPart::Garbage,
+            FrameFaultAction::ShortReply => return SentPart::Start(REPLY_BYTES / 2),
+            FrameFaultAction::ClosedSession => return SentPart::Start(0),
+            FrameFaultAction::Stall => return SentPart::Nothing,
             FrameFaultAction::Slow => {}
         }
-        Delivery::Whole
+        SentPart::Whole
     }
 }
 
@@ -286,7 +286,7 @@ mod tests {
         let changed = |action: FrameFaultAction, payload: &[u8]| {
             let mut reply = [&[0; REPLY_BYTES], payload].concat();
             let mut header = header.reply(0, 9).with_payload(payload);
-            assert_eq!(action.change(&mut header, &mut reply), Delivery::Whole);
+            assert_eq!(action.change(&mut header, &mut reply), SentPart::Whole);
             assert_eq!(header, header.with_payload(&reply[REPLY_BYTES..]), "{action:?}");
             (header.status, header.result, reply.split_off(REPLY_BYTES))
         };

@@ -18,9 +18,9 @@ use rustix::net::SocketFlags;
 use socket2::Socket;
 use units::{Clock, Nanos};
 
-use super::connection::{Arrival, ClientConnection};
+use super::connection::{ClientConnection, ReadResult};
 use super::requests::{FrameRequest, send_without_waiting};
-use super::server::Shared;
+use super::server::SharedState;
 use super::service::FrameService;
 use crate::listener::{ACCEPT_PAUSE, is_exhausted};
 
@@ -37,7 +37,7 @@ const ACCEPTS_PER_TURN: usize = 64;
 
 /// The reactor's part of a server.
 pub(super) struct Reactor<S: FrameService> {
-    shared: Arc<Shared<S>>,
+    shared: Arc<SharedState<S>>,
     epoll: OwnedFd,
     listener: Socket,
     connections: HashMap<u64, Arc<ClientConnection<S::Session>>>,
@@ -48,7 +48,7 @@ pub(super) struct Reactor<S: FrameService> {
 
 impl<S: FrameService> Reactor<S> {
     /// Creates the reactor of a listener.
-    pub(super) fn new(shared: Arc<Shared<S>>, listener: Socket) -> io::Result<Reactor<S>> {
+    pub(super) fn new(shared: Arc<SharedState<S>>, listener: Socket) -> io::Result<Reactor<S>> {
         listener.set_nonblocking(true)?;
         let epoll = epoll::create(CreateFlags::CLOEXEC)?;
         epoll::add(&epoll, &listener, EventData::new_u64(LISTENER), EventFlags::IN)?;
@@ -142,9 +142,9 @@ impl<S: FrameService> Reactor<S> {
     fn read(&mut self, id: u64, may_have_ended: bool) {
         let Some(connection) = self.connections.get(&id) else { return };
         match connection.read(may_have_ended) {
-            Arrival::Incomplete => {}
-            Arrival::Request(header, frame) => self.enqueue(Arc::clone(connection), header, frame),
-            Arrival::End => {
+            ReadResult::Incomplete => {}
+            ReadResult::Request(header, frame) => self.enqueue(Arc::clone(connection), header, frame),
+            ReadResult::End => {
                 self.connections.remove(&id);
                 self.shared.connections.store(self.connections.len(), Ordering::Relaxed);
             }

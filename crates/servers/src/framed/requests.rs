@@ -11,8 +11,8 @@ use rustix::net::{SendFlags, Shutdown, send, shutdown};
 use units::{Clock, Nanos};
 
 use super::connection::ClientConnection;
-use super::fault::{Delivery, FrameFaultAction, SLOW};
-use super::server::Shared;
+use super::fault::{FrameFaultAction, SLOW, SentPart};
+use super::server::SharedState;
 use super::service::FrameService;
 use crate::allowance::ThreadThrottle;
 
@@ -32,7 +32,7 @@ pub(crate) struct FrameRequest<T> {
 
 /// The requests of a service thread.
 pub(crate) struct Requests<'s, S: FrameService> {
-    shared: &'s Shared<S>,
+    shared: &'s SharedState<S>,
     lane: usize,
     throttle: Option<ThreadThrottle<'s>>,
     /// Whether a request has been taken, which the next call completes.
@@ -59,7 +59,7 @@ impl<T> FrameRequest<T> {
 
 impl<'s, S: FrameService> Requests<'s, S> {
     /// Creates the calling thread's part.
-    pub(super) fn new(shared: &'s Shared<S>, lane: usize) -> Requests<'s, S> {
+    pub(super) fn new(shared: &'s SharedState<S>, lane: usize) -> Requests<'s, S> {
         let throttle = shared.throttle.as_ref().map(|throttle| throttle.thread());
         let (has_taken, started, fault) = (false, Nanos::ZERO, None);
         Requests { shared, lane, throttle, has_taken, started, fault, reply: Vec::new() }
@@ -117,7 +117,7 @@ impl<'s, S: FrameService> Requests<'s, S> {
         let mut header = request.header.reply(status, result).with_payload(&self.reply[REPLY_BYTES..]);
         header.stamps =
             ServerStamps { received: request.received.0, started: self.started.0, ended: ended.0 };
-        let delivery = self.fault.map_or(Delivery::Whole, |fault| fault.change(&mut header, &mut self.reply));
+        let delivery = self.fault.map_or(SentPart::Whole, |fault| fault.change(&mut header, &mut self.reply));
         self.reply[..REPLY_BYTES].copy_from_slice(&header.to_bytes(S::PROTOCOL.format));
         self.deliver(&request.connection, delivery);
         if request.header.operation == S::PROTOCOL.bye {
@@ -126,18 +126,18 @@ impl<'s, S: FrameService> Requests<'s, S> {
         self.shared.go_on(&request.connection);
     }
 
-    fn deliver(&mut self, connection: &ClientConnection<S::Session>, delivery: Delivery) {
+    fn deliver(&mut self, connection: &ClientConnection<S::Session>, delivery: SentPart) {
         match delivery {
-            Delivery::Whole => send_reply(connection, &self.reply),
-            Delivery::Garbage => {
+            SentPart::Whole => send_reply(connection, &self.reply),
+            SentPart::Garbage => {
                 self.reply.fill(b'?');
                 send_reply(connection, &self.reply);
             }
-            Delivery::Start(bytes) => {
+            SentPart::Start(bytes) => {
                 send_reply(connection, &self.reply[..bytes]);
                 close(connection);
             }
-            Delivery::Nothing => {}
+            SentPart::Nothing => {}
         }
     }
 

@@ -41,7 +41,7 @@ pub(crate) struct FrameServerOptions {
 }
 
 /// The state that all threads of a server share.
-pub(super) struct Shared<S: FrameService> {
+pub(super) struct SharedState<S: FrameService> {
     pub(super) queue: JobQueue<FrameRequest<S::Session>>,
     pub(super) clock: RealClock,
     pub(super) throttle: Option<SharedThrottle>,
@@ -61,15 +61,15 @@ pub(super) struct Shared<S: FrameService> {
 /// A running server; dropping it stops it.
 pub(crate) struct FrameServer<S: FrameService> {
     address: SocketAddr,
-    shared: Arc<Shared<S>>,
+    shared: Arc<SharedState<S>>,
     reactor: Option<JoinHandle<io::Result<()>>>,
     service: Vec<JoinHandle<()>>,
 }
 
-impl<S: FrameService> Shared<S> {
-    fn new(options: FrameServerOptions, service: S) -> io::Result<Shared<S>> {
+impl<S: FrameService> SharedState<S> {
+    fn new(options: FrameServerOptions, service: S) -> io::Result<SharedState<S>> {
         let clock = RealClock::start();
-        Ok(Shared {
+        Ok(SharedState {
             queue: JobQueue::new(options.threads.len(), options.queue_max as usize),
             clock,
             throttle: options.cpu_allowance.map(|share| SharedThrottle::new(share, clock)),
@@ -124,7 +124,7 @@ impl<S: FrameService> FrameServer<S> {
         let listener = listen_tcp(options.listen, BACKLOG)?;
         let address = address_of(&listener)?;
         let threads = options.threads.clone();
-        let shared = Arc::new(Shared::new(options, service)?);
+        let shared = Arc::new(SharedState::new(options, service)?);
         // Dropped on an error, it stops what it has started.
         let mut server = FrameServer { address, shared, reactor: None, service: Vec::new() };
         for (lane, n_threads) in threads.into_iter().enumerate() {

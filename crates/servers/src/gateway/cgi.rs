@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::io::{self, Write};
 
 use super::page::GeneratedPage;
-use super::pause::PageLock;
+use super::page_delay::PageLock;
 
 /// The most bytes of a response that are generated before they are written.
 const PIECE_BYTES: usize = 64 * 1024;

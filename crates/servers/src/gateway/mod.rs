@@ -24,18 +24,18 @@
 //!
 //! The built-in programs also accept `wait=MS` and `lock=MS` with MS from 1 to 10000: the page is delayed for
 //! that long before it is generated, without using the processor; with `lock` only one page of the program at
-//! a time is delayed (see [`Pause`]). No benchmark uses this; it serves to test what reports say about a
+//! a time is delayed (see [`PageDelay`]). No benchmark uses this; it serves to test what reports say about a
 //! server that waits. CGI does not support `lock`, the scripts support neither.
 
 mod cgi;
 mod fastcgi;
 mod page;
-mod pause;
+mod page_delay;
 mod workers;
 
 pub use cgi::cgi;
 pub use page::{GeneratedPage, PageBody};
-pub(crate) use pause::PageLock;
-pub use pause::Pause;
+pub use page_delay::PageDelay;
+pub(crate) use page_delay::PageLock;
 pub(crate) use workers::check_workers;
 pub use workers::{FastCgiGateway, GatewayAddress, GatewayAddressError, GatewayOptions, WORKERS_MAX};

@@ -5,7 +5,7 @@ use std::ops::RangeInclusive;
 use model::{GENERATED_MARKUP, GeneratedText, ReplyBody};
 use units::Nanos;
 
-use super::pause::Pause;
+use super::page_delay::PageDelay;
 
 /// A group of paths and the queries that they accept.
 #[derive(Debug)]
@@ -54,7 +54,7 @@ pub struct GeneratedPage {
     /// The body.
     pub body: PageBody,
     /// Time to wait before the body is generated.
-    pub pause: Pause,
+    pub pause: PageDelay,
 }
 
 impl GeneratedPage {
@@ -109,7 +109,7 @@ impl GeneratedPage {
 
     fn plain(status: u16, text: &'static str) -> GeneratedPage {
         let body = PageBody::new(text, text.len(), 0);
-        GeneratedPage { status, content_type: "text/plain", body, pause: Pause::default() }
+        GeneratedPage { status, content_type: "text/plain", body, pause: PageDelay::default() }
     }
 }
 
@@ -133,7 +133,7 @@ impl PageKind {
         if !(self.size_min..=ReplyBody::LETTERS_BYTES_MAX).contains(&size) {
             return Err(self.refusal);
         }
-        let pause = Pause { wait: pause_time(query.wait)?, lock: pause_time(query.lock)? };
+        let pause = PageDelay { wait: pause_time(query.wait)?, lock: pause_time(query.lock)? };
         let body = PageBody::new(self.prefix, size as usize, query.seed.unwrap_or(0));
         Ok(GeneratedPage { status: 200, content_type: self.content_type, body, pause })
     }
@@ -286,7 +286,7 @@ mod tests {
             [("", 0, 0), ("wait=1", 1, 0), ("lock=10000", 0, 10_000), ("lock=3&seed=1&wait=20&size=8", 20, 3)]
         {
             let page = GeneratedPage::find(b"/dyn", query.as_bytes()).unwrap();
-            let pause = Pause { wait: Nanos::from_millis(wait), lock: Nanos::from_millis(lock) };
+            let pause = PageDelay { wait: Nanos::from_millis(wait), lock: Nanos::from_millis(lock) };
             assert_eq!((page.status, page.pause), (200, pause), "{query}");
         }
         assert_eq!(text("/dyn", "lock=3&seed=1&wait=20&size=8"), "QMZRHLAJ");
@@ -306,7 +306,7 @@ mod tests {
             "size=8&lock=5&lock=5",
         ] {
             let page = GeneratedPage::find(b"/cgi-bin/simple", query.as_bytes()).unwrap();
-            assert_eq!((page.status, page.pause), (400, Pause::default()), "{query}");
+            assert_eq!((page.status, page.pause), (400, PageDelay::default()), "{query}");
             assert_eq!(String::from_utf8(page.body.into_bytes()).unwrap(), PAUSE_REFUSAL, "{query}");
         }
     }

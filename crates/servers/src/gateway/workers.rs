@@ -27,7 +27,7 @@ use socket2::Socket;
 use thiserror::Error;
 
 use super::fastcgi::serve_connection;
-use super::pause::PageLock;
+use super::page_delay::PageLock;
 use crate::listener::{ACCEPT_PAUSE, BACKLOG, address_of, is_exhausted, listen_tcp, listen_unix};
 
 /// The maximum number of workers.

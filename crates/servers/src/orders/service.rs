@@ -8,7 +8,7 @@ use orders::wire::{
     OrderServerStats, PAYLOAD_MAX, VERSION, write_output, write_totals,
 };
 use orders::{ConsistencyCondition, TransactionInput, TransactionType};
-use orderstore::{OrderStore, Session};
+use orderstore::{OrderStore, StoreSession};
 use units::wall;
 
 use super::action::Action;
@@ -187,7 +187,7 @@ struct Opened<'t, 's> {
     service: &'t OrderService,
     current: &'t CurrentData,
     store: &'t OrderStore,
-    session: &'t mut Session<'s>,
+    session: &'t mut StoreSession<'s>,
 }
 
 impl Opened<'_, '_> {

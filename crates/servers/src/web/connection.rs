@@ -8,12 +8,12 @@ use std::pin::{Pin, pin};
 use std::rc::Rc;
 use std::time::Duration;
 
-use http1::{Framing, HeadError, Parsed, RequestHead, RequestMethod, ResponseHead, parse_request};
+use http1::{Framing, HeadError, ParseStatus, RequestHead, RequestMethod, ResponseHead, parse_request};
 use units::Nanos;
 
-use super::fault::{CorrectReply, Ending, FaultAction, GREETING, Script, next_frame};
+use super::fault::{ConnectionEnding, CorrectReply, FaultAction, GREETING, Script, next_frame};
 use super::modified::is_unmodified;
-use super::server::Shared;
+use super::server::SharedState;
 use super::site::{ReadyReply, Resource, head_bytes};
 use super::socket::{ByteStream, Socket};
 use crate::gateway::GeneratedPage;
@@ -52,7 +52,7 @@ pub(super) enum Liveness {
 }
 
 /// Serves one connection until either side ends it.
-pub(super) async fn serve_connection(stream: TcpStream, shared: Rc<Shared>) {
+pub(super) async fn serve_connection(stream: TcpStream, shared: Rc<SharedState>) {
     let liveness = Cell::new(Liveness::Idle);
     let connection = pin!(serve_http1(Socket::new(stream), &shared, &liveness));
     serve_until_idle(&liveness, shared.idle_timeout, connection).await;
@@ -61,7 +61,7 @@ pub(super) async fn serve_connection(stream: TcpStream, shared: Rc<Shared>) {
 /// Serves HTTP/1 until either side ends the connection.
 pub(super) fn serve_http1<'a>(
     socket: impl ByteStream + 'a,
-    shared: &'a Shared,
+    shared: &'a SharedState,
     liveness: &'a Cell<Liveness>,
 ) -> impl Future<Output = io::Result<()>> + 'a {
     Http1Connection { shared, liveness, socket, input: Vec::with_capacity(INPUT_BYTES), taken: 0 }.run()
@@ -97,7 +97,7 @@ async fn wait_until_idle(liveness: &Cell<Liveness>, timeout: Nanos) {
 }
 
 struct Http1Connection<'a, W> {
-    shared: &'a Shared,
+    shared: &'a SharedState,
     liveness: &'a Cell<Liveness>,
     socket: W,
     input: Vec<u8>,
@@ -112,19 +112,21 @@ impl<W: ByteStream> Http1Connection<'_, W> {
         }
         loop {
             match parse_request(&self.input[self.taken..]) {
-                Ok(Parsed::Partial) => {
+                Ok(ParseStatus::Partial) => {
                     if self.read().await? == 0 {
                         return Ok(());
                     }
                 }
-                Ok(Parsed::Complete { head, length }) => {
+                Ok(ParseStatus::Complete { head, length }) => {
                     let ending = self.answer(&head).await?;
                     self.taken += length;
                     self.liveness.set(Liveness::Active);
                     match ending {
-                        Ending::AsAsked if has_body(&head) => return self.linger().await,
-                        Ending::AsAsked if head.keep_alive => {}
-                        Ending::AsAsked | Ending::Close => return self.socket.end().await,
+                        ConnectionEnding::AsAsked if has_body(&head) => return self.linger().await,
+                        ConnectionEnding::AsAsked if head.keep_alive => {}
+                        ConnectionEnding::AsAsked | ConnectionEnding::Close => {
+                            return self.socket.end().await;
+                        }
                         ending => return self.leave(ending).await,
                     }
                 }
@@ -148,7 +150,7 @@ impl<W: ByteStream> Http1Connection<'_, W> {
         read
     }
 
-    async fn answer(&mut self, head: &RequestHead) -> io::Result<Ending> {
+    async fn answer(&mut self, head: &RequestHead) -> io::Result<ConnectionEnding> {
         let shared = self.shared;
         shared.count(|counts| counts.requests += 1);
         let keep_alive = head.keep_alive && !has_body(head);
@@ -165,7 +167,7 @@ impl<W: ByteStream> Http1Connection<'_, W> {
             (Resource::File(reply) | Resource::Other(reply), None) => {
                 let body = if head.method == RequestMethod::Head { &[] } else { &reply.body[..] };
                 self.send(reply.head(head.version, keep_alive), body).await?;
-                Ok(Ending::AsAsked)
+                Ok(ConnectionEnding::AsAsked)
             }
             (Resource::File(reply) | Resource::Other(reply), Some(fault)) => {
                 let site = &shared.site;
@@ -186,13 +188,13 @@ impl<W: ByteStream> Http1Connection<'_, W> {
         mut page: GeneratedPage,
         head: &RequestHead,
         keep_alive: bool,
-    ) -> io::Result<Ending> {
+    ) -> io::Result<ConnectionEnding> {
         let framing = Framing::Length(page.body.left() as u64);
         let start = ResponseHead { status: page.status, version: head.version, framing, keep_alive };
         let start = head_bytes(&start, page.fields());
         if head.method == RequestMethod::Head {
             self.send(&start, &[]).await?;
-            return Ok(Ending::AsAsked);
+            return Ok(ConnectionEnding::AsAsked);
         }
         let (mut start, mut piece) = (&start[..], Vec::new());
         loop {
@@ -200,7 +202,7 @@ impl<W: ByteStream> Http1Connection<'_, W> {
             self.shared.spend((piece.len() / LETTERS_PER_WORK) as u32);
             self.send(start, &piece).await?;
             if page.body.left() == 0 {
-                return Ok(Ending::AsAsked);
+                return Ok(ConnectionEnding::AsAsked);
             }
             start = &[];
             piece.clear();
@@ -238,14 +240,14 @@ impl<W: ByteStream> Http1Connection<'_, W> {
             self.taken += length;
             let Some(stream) = stream else { continue };
             match self.play(script(stream)).await? {
-                Ending::AsAsked => {}
+                ConnectionEnding::AsAsked => {}
                 ending => return self.leave(ending).await,
             }
         }
     }
 
     /// Plays the script of a fault; returns how the connection ends.
-    async fn play(&mut self, script: Script) -> io::Result<Ending> {
+    async fn play(&mut self, script: Script) -> io::Result<ConnectionEnding> {
         self.shared.count(|counts| counts.faults += 1);
         for (index, piece) in script.bytes.chunks(script.piece).enumerate() {
             if 0 < index {
@@ -297,11 +299,11 @@ impl<W: ByteStream> Http1Connection<'_, W> {
     }
 
     /// Ends a connection on which no further request is answered.
-    async fn leave(mut self, ending: Ending) -> io::Result<()> {
+    async fn leave(mut self, ending: ConnectionEnding) -> io::Result<()> {
         match ending {
-            Ending::AsAsked | Ending::Close => self.linger().await,
-            Ending::Reset => self.socket.reset(),
-            Ending::Hold => self.hold().await,
+            ConnectionEnding::AsAsked | ConnectionEnding::Close => self.linger().await,
+            ConnectionEnding::Reset => self.socket.reset(),
+            ConnectionEnding::Hold => self.hold().await,
         }
     }
 

@@ -14,7 +14,7 @@ use super::connection::{Liveness, serve_http1, serve_until_idle};
 use super::http2::serve_http2;
 use super::metered_stream::MeteredStream;
 use super::options::WebOptions;
-use super::server::Shared;
+use super::server::SharedState;
 use super::socket::Socket;
 use super::tls::{ALPN_HTTP2, server_config};
 use crate::allowance::WORK_PER_CHECK;
@@ -55,7 +55,7 @@ impl Handshake {
 ///
 /// The first bytes are peeked at, not consumed. Clients send the preface in one piece; one that sends it byte
 /// by byte is treated as an HTTP/1 client and refused.
-pub(super) async fn serve_http1_or_http2(stream: TcpStream, shared: Rc<Shared>) {
+pub(super) async fn serve_http1_or_http2(stream: TcpStream, shared: Rc<SharedState>) {
     let liveness = Rc::new(Cell::new(Liveness::Idle));
     let serving = pin!(async {
         let stream = tokio::net::TcpStream::from_std(stream)?;
@@ -73,7 +73,7 @@ pub(super) async fn serve_http1_or_http2(stream: TcpStream, shared: Rc<Shared>) 
 }
 
 /// Serves a connection that starts with TLS.
-pub(super) async fn serve_tls(stream: TcpStream, config: Arc<ServerConfig>, shared: Rc<Shared>) {
+pub(super) async fn serve_tls(stream: TcpStream, config: Arc<ServerConfig>, shared: Rc<SharedState>) {
     let liveness = Rc::new(Cell::new(Liveness::Idle));
     let serving = pin!(async {
         let stream = tokio::net::TcpStream::from_std(stream)?;

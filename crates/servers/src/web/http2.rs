@@ -25,7 +25,7 @@ use tokio::io::{AsyncRead, AsyncWrite};
 
 use super::connection::{LETTERS_PER_TURN, LETTERS_PER_WORK};
 use super::modified::is_current;
-use super::server::Shared;
+use super::server::SharedState;
 use super::site::{Field, ReadyReply, Resource, SERVER};
 use crate::gateway::GeneratedPage;
 
@@ -39,7 +39,7 @@ const PIECE_BYTES: usize = LETTERS_PER_TURN;
 const WORK_PER_REQUEST: u32 = 1;
 
 /// Serves a connection until either side ends it.
-pub(super) async fn serve_http2<S>(stream: S, shared: &Rc<Shared>) -> Result<(), Error>
+pub(super) async fn serve_http2<S>(stream: S, shared: &Rc<SharedState>) -> Result<(), Error>
 where
     S: AsyncRead + AsyncWrite + Unpin,
 {
@@ -62,7 +62,7 @@ where
 fn answer(
     request: &Request<RecvStream>,
     mut respond: SendResponse<Bytes>,
-    shared: &Rc<Shared>,
+    shared: &Rc<SharedState>,
 ) -> Result<(), Error> {
     let method = RequestMethod::from_name(request.method().as_str().as_bytes());
     let target = request.uri().path_and_query().map_or("", |target| target.as_str());
@@ -95,7 +95,7 @@ async fn make(
     mut page: GeneratedPage,
     method: RequestMethod,
     mut respond: SendResponse<Bytes>,
-    shared: Rc<Shared>,
+    shared: Rc<SharedState>,
 ) -> Result<(), Error> {
     shared.lock.pause_task(page.pause).await;
     let head = head(page.status, page.fields(), Some(page.body.left() as u64));

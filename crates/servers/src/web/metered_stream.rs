@@ -11,7 +11,7 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 
 use super::connection::Liveness;
-use super::server::Shared;
+use super::server::SharedState;
 
 /// Bytes that cost about as much CPU as a small write: half as many as without TLS, because encryption takes
 /// about as long as sending.
@@ -24,7 +24,7 @@ const BYTES_PER_WORK: usize = 8 * 1024;
 #[derive(Debug)]
 pub(super) struct MeteredStream {
     stream: TcpStream,
-    shared: Rc<Shared>,
+    shared: Rc<SharedState>,
     /// Set to active whenever bytes were sent.
     liveness: Rc<Cell<Liveness>>,
     /// The work of a call that moves few bytes.
@@ -35,7 +35,7 @@ impl MeteredStream {
     /// Wraps a socket, with the liveness of its connection.
     pub(super) fn new(
         stream: TcpStream,
-        shared: &Rc<Shared>,
+        shared: &Rc<SharedState>,
         liveness: &Rc<Cell<Liveness>>,
         work: u32,
     ) -> MeteredStream {

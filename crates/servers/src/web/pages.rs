@@ -9,7 +9,7 @@ use tokio::sync::oneshot;
 use units::Nanos;
 
 use super::options::ServeReport;
-use super::server::{Server, join};
+use super::server::{WebServerState, join};
 use crate::gateway::{PageLock, check_workers};
 use crate::listener::{BACKLOG, address_of, listen_tcp};
 
@@ -50,7 +50,7 @@ impl PagesServer {
         let lock = Arc::new(PageLock::default());
         for _ in 0..options.workers {
             let (listener, (stop, stopped)) = (listener.try_clone()?, oneshot::channel());
-            let one = Server::pages_only(IDLE_TIMEOUT, Arc::clone(&lock));
+            let one = WebServerState::pages_only(IDLE_TIMEOUT, Arc::clone(&lock));
             let body = move || one.run(listener, |_| {}, stopped);
             let thread = std::thread::Builder::new().name("pages".to_owned()).spawn(body)?;
             server.workers.push((stop, thread));

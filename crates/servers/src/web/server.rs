@@ -53,7 +53,7 @@ pub fn serve(
     let handshake = Handshake::from_options(options)?;
     let site = Site::new(&options.files)?;
     let listener = listen_tcp(options.listen, options.backlog)?;
-    let server = Server {
+    let server = WebServerState {
         handshake,
         site,
         lock: Arc::default(),
@@ -67,7 +67,7 @@ pub fn serve(
 
 /// The state of a server before it runs on a thread.
 #[derive(Debug)]
-pub(super) struct Server {
+pub(super) struct WebServerState {
     handshake: Handshake,
     site: Site,
     /// Shared by all servers of one program.
@@ -78,10 +78,10 @@ pub(super) struct Server {
     accepts_per_turn: usize,
 }
 
-impl Server {
+impl WebServerState {
     /// Creates a server of generated pages only, one of several that share a listener and a lock.
-    pub(super) fn pages_only(idle_timeout: Nanos, lock: Arc<PageLock>) -> Server {
-        Server {
+    pub(super) fn pages_only(idle_timeout: Nanos, lock: Arc<PageLock>) -> WebServerState {
+        WebServerState {
             handshake: Handshake::Plain,
             site: Site::without_files(),
             lock,
@@ -153,7 +153,7 @@ pub(super) fn join(thread: JoinHandle<io::Result<ServeReport>>) -> io::Result<Se
 
 /// The state that all connections of a server share.
 #[derive(Debug)]
-pub(super) struct Shared {
+pub(super) struct SharedState {
     handshake: Handshake,
     pub(super) site: Site,
     pub(super) lock: Arc<PageLock>,
@@ -161,22 +161,22 @@ pub(super) struct Shared {
     pub(super) idle_timeout: Nanos,
     accepts_per_turn: usize,
     throttle: Option<RefCell<Throttle>>,
-    counts: Cell<Counts>,
+    counts: Cell<ServerCounts>,
 }
 
 /// Counters since the start.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Counts {
+pub(super) struct ServerCounts {
     pub(super) connections: u64,
     pub(super) requests: u64,
     pub(super) faults: u64,
     pub(super) bytes_sent: u64,
 }
 
-impl Shared {
+impl SharedState {
     /// Changes the counts.
     #[inline]
-    pub(super) fn count(&self, change: impl FnOnce(&mut Counts)) {
+    pub(super) fn count(&self, change: impl FnOnce(&mut ServerCounts)) {
         let mut counts = self.counts.get();
         change(&mut counts);
         self.counts.set(counts);
@@ -192,7 +192,7 @@ impl Shared {
 }
 
 async fn run(
-    server: Server,
+    server: WebServerState,
     listener: Socket,
     ready: impl FnOnce(SocketAddr),
     stop: impl Future,
@@ -201,7 +201,7 @@ async fn run(
     let listener = register(listener)?;
     let clock = RealClock::start();
     let cpu = thread_cpu();
-    let shared = Rc::new(Shared {
+    let shared = Rc::new(SharedState {
         handshake: server.handshake,
         site: server.site,
         lock: server.lock,
@@ -220,7 +220,7 @@ async fn run(
         _ = stop => {}
         error = accept_all(&listener, &shared) => return Err(error),
     }
-    let Counts { connections, requests, faults, bytes_sent } = shared.counts.get();
+    let ServerCounts { connections, requests, faults, bytes_sent } = shared.counts.get();
     let paused = shared.throttle.as_ref().map_or(Nanos::ZERO, |throttle| throttle.borrow().paused());
     let cpu = thread_cpu().saturating_sub(cpu);
     Ok(ServeReport { address, elapsed: clock.now(), cpu, paused, connections, requests, faults, bytes_sent })
@@ -237,7 +237,7 @@ fn register(listener: Socket) -> io::Result<AsyncFd<Socket>> {
 }
 
 /// Accepts connections until the listener fails, and returns the error.
-async fn accept_all(listener: &AsyncFd<Socket>, shared: &Rc<Shared>) -> io::Error {
+async fn accept_all(listener: &AsyncFd<Socket>, shared: &Rc<SharedState>) -> io::Error {
     if let Some(FaultAction::NeverAccept) = shared.faults.for_connections() {
         return std::future::pending().await;
     }
@@ -257,7 +257,7 @@ async fn accept_all(listener: &AsyncFd<Socket>, shared: &Rc<Shared>) -> io::Erro
 }
 
 /// Accepts waiting connections, up to a limit; `AGAIN` when none is left.
-fn accept_some(listener: &Socket, shared: &Rc<Shared>) -> Result<(), Errno> {
+fn accept_some(listener: &Socket, shared: &Rc<SharedState>) -> Result<(), Errno> {
     for _ in 0..shared.accepts_per_turn {
         match rustix::net::accept_with(listener, SocketFlags::NONBLOCK | SocketFlags::CLOEXEC) {
             Ok(socket) => start_connection(socket, shared),
@@ -278,7 +278,7 @@ fn accept_some(listener: &Socket, shared: &Rc<Shared>) -> Result<(), Errno> {
     Ok(())
 }
 
-fn start_connection(socket: OwnedFd, shared: &Rc<Shared>) {
+fn start_connection(socket: OwnedFd, shared: &Rc<SharedState>) {
     shared.count(|counts| counts.connections += 1);
     shared.spend(1);
     let (stream, owned) = (TcpStream::from(socket), Rc::clone(shared));

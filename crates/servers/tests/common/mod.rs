@@ -9,7 +9,7 @@ use std::io::{self, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::time::Duration;
 
-use http1::{BodyReader, HeadError, Parsed, RequestMethod, ResponseHead, parse_response};
+use http1::{BodyReader, HeadError, ParseStatus, RequestMethod, ResponseHead, parse_response};
 use model::{Content, FileSet, SetFile};
 use servers::web::{WebOptions, WebServer};
 
@@ -93,9 +93,9 @@ impl<S: Read + Write> Client<S> {
     pub(crate) fn reply(&mut self, method: RequestMethod) -> Result<Reply, Failure> {
         let (head, length) = loop {
             match parse_response(&self.input, method).map_err(Failure::Head)? {
-                Parsed::Complete { head, length } => break (head, length),
-                Parsed::Partial if self.read()? == 0 => return Err(Failure::NoHead),
-                Parsed::Partial => {}
+                ParseStatus::Complete { head, length } => break (head, length),
+                ParseStatus::Partial if self.read()? == 0 => return Err(Failure::NoHead),
+                ParseStatus::Partial => {}
             }
         };
         self.input.drain(..length);

@@ -15,7 +15,7 @@ use orders::{
 use servers::FrameFaultPlan;
 use servers::orders::{FAULTS, OrderOptions, OrderServer};
 use tempfile::TempDir;
-use units::{Purpose, Rng};
+use units::{Rng, StreamPurpose};
 
 use crate::frames::{FrameClient, FrameOperation};
 
@@ -151,12 +151,12 @@ impl User {
     pub(crate) fn new(user: u32, data: &DataDescription) -> User {
         let population = data.population().unwrap();
         let scale = population.scale();
-        let constants = RunConstants::draw(scale, data.c_load, &mut Rng::new(1, Purpose::Data, 0));
+        let constants = RunConstants::draw(scale, data.c_load, &mut Rng::new(1, StreamPurpose::Data, 0));
         User {
             generator: InputGenerator::new(scale, &constants),
             terminal: Terminal::of_user(user, scale),
             selector: TransactionMix::Deck.selector(),
-            rng: Rng::new(1, Purpose::User, u64::from(user)),
+            rng: Rng::new(1, StreamPurpose::User, u64::from(user)),
         }
     }
 

@@ -210,7 +210,7 @@ impl<'a> Decoder<'a> {
 /// A count c is coded as c + 1 in binary: first whether it has more than one bit, more than two, and
 /// so on; then its bits after the first. The models of the lengths and of the first two of these bits
 /// are learned apart for each power of two of the running mean; the other bits are even.
-pub(crate) struct Counts {
+pub(crate) struct CountModel {
     /// Per power of two of the running mean, from below 1/256.
     levels: Vec<Level>,
     /// 4,096 times the running mean of about sixteen counts.
@@ -226,17 +226,17 @@ struct Level {
     bits: [[BitModel; 4]; 64],
 }
 
-impl Counts {
+impl CountModel {
     /// Counts above weigh as this in the running mean, so that it fits.
     const WEIGHT_MAX: u64 = 1 << 48;
 
-    /// Number of levels: from zero to [`Counts::WEIGHT_MAX`] in steps of a doubling.
+    /// Number of levels: from zero to [`CountModel::WEIGHT_MAX`] in steps of a doubling.
     const N_LEVELS: usize = 58;
 
     /// Starts with a mean of zero.
-    pub(crate) fn new() -> Counts {
+    pub(crate) fn new() -> CountModel {
         let level = Level { longer: [BitModel::EVEN; 64], bits: [[BitModel::EVEN; 4]; 64] };
-        Counts { levels: vec![level; Counts::N_LEVELS], mean: 0 }
+        CountModel { levels: vec![level; CountModel::N_LEVELS], mean: 0 }
     }
 
     /// Appends a count below 2⁶⁴ − 1.
@@ -255,7 +255,7 @@ impl Counts {
         self.learn(count);
     }
 
-    /// Reads a count of [`Counts::write`].
+    /// Reads a count of [`CountModel::write`].
     pub(crate) fn read(&mut self, from: &mut Decoder) -> u64 {
         let level = self.level();
         let length = (0..64).find(|shorter| !from.decide(&mut level.longer[*shorter])).unwrap_or(63);
@@ -273,7 +273,7 @@ impl Counts {
     }
 
     fn learn(&mut self, count: u64) {
-        self.mean = self.mean - self.mean / 16 + (count.min(Counts::WEIGHT_MAX) << 8);
+        self.mean = self.mean - self.mean / 16 + (count.min(CountModel::WEIGHT_MAX) << 8);
     }
 }
 
@@ -297,7 +297,7 @@ mod tests {
     use super::*;
 
     fn coded(counts: &[u64]) -> Vec<u8> {
-        let (mut model, mut into) = (Counts::new(), Encoder::after(Vec::new()));
+        let (mut model, mut into) = (CountModel::new(), Encoder::after(Vec::new()));
         counts.iter().for_each(|count| model.write(*count, &mut into));
         into.finish()
     }
@@ -326,7 +326,7 @@ mod tests {
             counts in prop::collection::vec((0..u64::MAX, 0..64u32).prop_map(|(bits, shift)| bits >> shift), 0..40),
         ) {
             let bytes = coded(&counts);
-            let (mut model, mut from) = (Counts::new(), Decoder::new(&bytes));
+            let (mut model, mut from) = (CountModel::new(), Decoder::new(&bytes));
             for count in counts {
                 prop_assert_eq!(model.read(&mut from), count);
             }

@@ -3,12 +3,12 @@
 //! Layout: a version byte; n, and if it is not zero: smallest, largest − smallest, sum, and if the
 //! largest is above one hour the number beyond, each as a variable-length integer of seven bits a
 //! byte, lowest first; then the counts of the buckets from that of the smallest value on, that one's
-//! less one, coded by [`Counts`]. They end before the bucket of the largest value, or as soon as only
+//! less one, coded by [`CountModel`]. They end before the bucket of the largest value, or as soon as only
 //! one value is left: what is left is in the bucket of the largest value.
 
 mod bits;
 
-use bits::{Counts, Decoder, Encoder, read_varint, write_varint};
+use bits::{CountModel, Decoder, Encoder, read_varint, write_varint};
 use thiserror::Error;
 
 use crate::buckets::HIGHEST;
@@ -73,7 +73,7 @@ impl Histogram {
     }
 
     fn write_counts(&self, into: &mut Encoder) {
-        let mut counts = Counts::new();
+        let mut counts = CountModel::new();
         let (first, last) = self.extreme_buckets().into_inner();
         let mut left = self.n;
         for index in first..last {
@@ -125,7 +125,7 @@ impl Histogram {
 
     /// Reads the buckets; at most all there are, whatever the bytes.
     fn read_counts(&self, bytes: &[u8]) -> Result<Contents, HistogramError> {
-        let (mut counts, mut from) = (Counts::new(), Decoder::new(bytes));
+        let (mut counts, mut from) = (CountModel::new(), Decoder::new(bytes));
         let buckets = OctaveCounts::new();
         let mut contents = Contents { buckets, last_count: self.n, sum_least: 0, sum_most: 0 };
         let (first, last) = self.extreme_buckets().into_inner();
@@ -190,7 +190,7 @@ fn read_u64(bytes: &mut &[u8]) -> Result<u64, HistogramError> {
 mod tests {
     use hdrhistogram::serialization::{Serializer, V2DeflateSerializer};
     use proptest::prelude::*;
-    use units::{Nanos, Purpose, Rng};
+    use units::{Nanos, Rng, StreamPurpose};
 
     use super::*;
     use crate::buckets::index_of;
@@ -203,7 +203,7 @@ mod tests {
 
     /// Times around 10 ms whose logarithms are normal; nine in ten lie within a decade when `sigma` is 0.7.
     fn lognormal(n: usize, sigma: f64) -> Histogram {
-        let mut rng = Rng::new(1, Purpose::Simulation, n as u64);
+        let mut rng = Rng::new(1, StreamPurpose::Simulation, n as u64);
         let mut histogram = Histogram::new();
         for _ in 0..n {
             let normal =
@@ -319,7 +319,7 @@ mod tests {
         if HIGHEST < max {
             write_varint(values.iter().filter(|value| HIGHEST < **value).count() as u128, &mut bytes);
         }
-        let (mut counts, mut into) = (Counts::new(), Encoder::after(bytes));
+        let (mut counts, mut into) = (CountModel::new(), Encoder::after(bytes));
         for (bucket, count) in (index(min)..).zip(&dense[index(min)..index(max)]) {
             if left == 1 {
                 break;

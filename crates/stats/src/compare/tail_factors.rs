@@ -1,6 +1,6 @@
 //! Bootstrap corrections of an interval: how much farther than Student's t it reaches where values are skewed.
 
-use units::{Purpose, Ratio, Rng};
+use units::{Ratio, Rng, StreamPurpose};
 
 use crate::bootstrap::{N_REPLICATES, percentile_interval};
 use crate::estimate::normal_quantile;
@@ -34,7 +34,7 @@ impl TailFactors {
         if error == 0.0 {
             return Some(TailFactors::STUDENT);
         }
-        let mut rng = Rng::new(seed, Purpose::Resampling, 0);
+        let mut rng = Rng::new(seed, StreamPurpose::Resampling, 0);
         let (plus, minus) = (Deviations::of(minuend), Deviations::of(subtrahend));
         let replicates = (0..N_REPLICATES).map(|_| plus.drawn(&mut rng) - minus.drawn(&mut rng)).collect();
         let (low, high) = percentile_interval(replicates, CONFIDENCE)?;

@@ -3,7 +3,7 @@
 //! The deviation of repeats is pooled over all sizes, relative to the mean of each: a deviation from
 //! three values is a guess, and weights 1/s² made of guesses spoil a fit.
 
-use units::{Purpose, Ratio, Rng};
+use units::{Ratio, Rng, StreamPurpose};
 
 use super::amdahl::Amdahl;
 use super::fit::{Fit, FitError, ScalingPoint, clipped, fit, observations, solve};
@@ -66,7 +66,7 @@ fn fit_repeats<const N: usize>(
         return Err(FitError::NoRepeats);
     }
     let replicate = |index| {
-        let mut rng = Rng::new(seed, Purpose::Resampling, index);
+        let mut rng = Rng::new(seed, StreamPurpose::Resampling, index);
         let again: Vec<ScalingPoint> = means
             .iter()
             .zip(repeats)
@@ -125,7 +125,7 @@ mod tests {
 
     /// Repeats that scatter around the true law with a relative deviation of `variation`.
     fn simulated(seed: u64, n: usize, variation: f64) -> Vec<Repeats> {
-        let mut rng = Rng::new(seed, Purpose::Simulation, 0);
+        let mut rng = Rng::new(seed, StreamPurpose::Simulation, 0);
         // The sum of twelve uniform numbers has variance 1.
         let mut normal = || (0..12).map(|_| rng.uniform()).sum::<f64>() - 6.0;
         let mut rate = |size| rate_at(size, &TRUTH) * (1.0 + variation * normal());

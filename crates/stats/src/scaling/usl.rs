@@ -57,7 +57,7 @@ impl Usl {
 
 #[cfg(test)]
 mod tests {
-    use units::{Purpose, Rng};
+    use units::{Rng, StreamPurpose};
 
     use super::*;
     use crate::scaling::fit::rate_at;
@@ -143,7 +143,7 @@ mod tests {
         const TRUTH: [f64; 3] = [1_000.0, 0.05, 0.001];
         let mut covered = [0; 3];
         for seed in 0..400 {
-            let mut rng = Rng::new(seed, Purpose::Simulation, 0);
+            let mut rng = Rng::new(seed, StreamPurpose::Simulation, 0);
             let mut normal = || (0..12).map(|_| rng.uniform()).sum::<f64>() - 6.0;
             let sizes = [1.0, 2.0, 4.0, 8.0, 16.0, 24.0, 32.0, 48.0];
             let found = fitted(sizes.map(|size| (size, rate_at(size, &TRUTH) + 60.0 * normal())));

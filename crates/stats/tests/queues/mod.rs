@@ -1,6 +1,6 @@
 //! One server, Poisson arrivals, first come first served: simulated operation by operation, in steady state.
 
-use units::{Purpose, Rng};
+use units::{Rng, StreamPurpose};
 
 /// Operations that the server can complete per second; its mean service time is 10 ms.
 pub(crate) const CAPACITY: f64 = 100.0;
@@ -36,7 +36,7 @@ impl Service {
 
 /// Returns the response times (s) of the operations that each of `n` consecutive seconds completes, in order.
 pub(crate) fn seconds(seed: u64, service: Service, utilization: f64, n: usize) -> Vec<Vec<f64>> {
-    let mut rng = Rng::new(seed, Purpose::Simulation, 0);
+    let mut rng = Rng::new(seed, StreamPurpose::Simulation, 0);
     let mut seconds = vec![Vec::new(); n];
     let (mut due, mut done) = (0.0, 0.0_f64);
     loop {

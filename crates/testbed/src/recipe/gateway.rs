@@ -14,14 +14,14 @@ pub struct GatewayRecipe {
     /// Programs that run beside the server: names from `[companions]`, or of built-in companions.
     pub companions: Vec<String>,
     /// Files that must be installed besides the programs, such as modules.
-    pub needs: Vec<Need>,
+    pub needs: Vec<RequiredFile>,
     /// Settings that the disclosure shows besides those of the server.
     pub settings: BTreeMap<String, String>,
 }
 
 /// A file that must be installed.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Need {
+pub struct RequiredFile {
     /// Its name for people.
     pub title: String,
     /// Its possible paths; the first that exists is used.

@@ -30,7 +30,7 @@ use model::{DatabaseProduct, Family, GatewayKind};
 pub use accelerator::BUILT_IN_ACCELERATORS;
 pub(crate) use companion::find as find_companion;
 pub(crate) use data::{DataRecipe, StepRecipe, StepTime};
-pub(crate) use gateway::{CompanionRecipe, GatewayRecipe, Need};
+pub(crate) use gateway::{CompanionRecipe, GatewayRecipe, RequiredFile};
 pub use load::RecipeError;
 pub use parse::recipe_schema;
 pub(crate) use status::StatusRecipe;

@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 
 use languages::reader::{TomlTable, ValueError, read_toml, toml_schema};
 use languages::spec::{ValueSpec, choice, choice_among, flag, text, whole_u32};
-use languages::{Diagnostics, Named};
+use languages::{Diagnostics, NamedValues};
 use model::{Family, GatewayKind};
 use observe::StatusKind;
 use serde_json::Value;
 
 use super::companion::built_in_names;
-use super::gateway::Need;
+use super::gateway::RequiredFile;
 use super::placeholder::port_placeholder;
 use super::value::{check_path_below, companion_name, format, path_below, port_name, request_path, template};
 use super::{
@@ -354,14 +354,14 @@ fn read_gateway(mut table: TomlTable, companions: &[String]) -> GatewayRecipe {
     }
 }
 
-fn read_need(mut table: TomlTable) -> Option<Need> {
+fn read_need(mut table: TomlTable) -> Option<RequiredFile> {
     table.describe("Need", "A file that must be installed.");
     let title = table.required("title", "Its name for people.", text());
     let find = table.required_items("find", "Its possible paths; the first that exists is used.", text());
     table.describe_rule("find", "minItems", 1);
     let install = table.optional("install", "The command that installs it.", text());
     table.finish();
-    Some(Need { title: title?, find: find?, install })
+    Some(RequiredFile { title: title?, find: find?, install })
 }
 
 fn read_companions(mut table: TomlTable) -> BTreeMap<String, CompanionRecipe> {

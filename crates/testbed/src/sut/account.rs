@@ -4,7 +4,7 @@ use observe::{kernel_file, user_name};
 use rustix::process::{getegid, geteuid};
 
 use super::SutError;
-use super::choice::Choice;
+use super::recipe_selection::RecipeSelection;
 use crate::recipe::{Recipe, StartRecipe};
 
 /// Usual accounts for servers, in order of preference.
@@ -39,7 +39,7 @@ impl Account {
     ///
     /// # Errors
     /// Only root can start the server, or an account does not exist.
-    pub(super) fn check(recipe: &Recipe, choice: &Choice) -> Result<(), SutError> {
+    pub(super) fn check(recipe: &Recipe, choice: &RecipeSelection) -> Result<(), SutError> {
         if let (false, Some(why)) = (geteuid().is_root(), &recipe.needs_root) {
             return Err(SutError::NeedsRoot { title: recipe.title.clone(), why: why.clone() });
         }
@@ -77,7 +77,7 @@ fn asked(start: &StartRecipe) -> Option<&str> {
 
 /// Returns whether a server, or a companion, gives up root's rights: in favor of the service account, or because
 /// it is started under another.
-pub(super) fn takes_other_rights(recipe: &Recipe, choice: &Choice) -> bool {
+pub(super) fn takes_other_rights(recipe: &Recipe, choice: &RecipeSelection) -> bool {
     recipe.start.account.is_some()
         || ["service_user", "service_gid"].iter().any(|account| {
             recipe.names(account) || choice.companions.iter().any(|(_, companion)| companion.names(account))

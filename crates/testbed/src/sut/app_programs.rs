@@ -3,8 +3,8 @@
 use model::Family;
 
 use super::SutError;
-use super::choice::Choice;
-use super::values::Values;
+use super::recipe_selection::RecipeSelection;
+use super::values::PlaceholderValues;
 use super::work_dir::WorkDir;
 use crate::recipe::Recipe;
 
@@ -14,8 +14,8 @@ use crate::recipe::Recipe;
 /// A file cannot be written.
 pub(super) fn write_programs(
     recipe: &Recipe,
-    _: &Choice,
-    values: &Values,
+    _: &RecipeSelection,
+    values: &PlaceholderValues,
     work_dir: &WorkDir,
 ) -> Result<(), SutError> {
     const PROGRAMS: [(&str, &str); 3] = [

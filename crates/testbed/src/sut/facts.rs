@@ -8,11 +8,11 @@ use observe::cgroup::Controller;
 use observe::kernel_file::read;
 use observe::{available_cpus, format_cpu_list, package_of};
 
-use super::choice::Choice;
 use super::line_diff::changed_lines;
 use super::managed_process::ManagedProcess;
+use super::recipe_selection::RecipeSelection;
 use super::running::RunningSut;
-use super::values::Values;
+use super::values::PlaceholderValues;
 use super::web::facts as web;
 use crate::cgroup::memory_text;
 use crate::recipe::{Recipe, Reset};
@@ -81,7 +81,7 @@ fn variant(sut: &RunningSut) -> Fact {
 /// Returns the section about values chosen by this run, so that comparisons can ignore them.
 fn run_values(sut: &RunningSut) -> FactSection {
     // A server that announces its address has chosen the port itself.
-    let values = Values { port: sut.server_addr().port(), ..sut.values.clone() };
+    let values = PlaceholderValues { port: sut.server_addr().port(), ..sut.values.clone() };
     let mut facts: Vec<Fact> =
         values.of_this_start().iter().map(|(name, value)| fact(name, value, SET)).collect();
     facts.extend(web::run_values(sut));
@@ -140,7 +140,8 @@ fn change_of_profile(sut: &RunningSut) -> Option<Fact> {
         return None;
     }
     let (_, ours) = sut.server.config.as_ref()?;
-    let usual = Choice::make(&sut.recipe, Some(DEFAULT_PROFILE), sut.choice.variant.as_deref()).ok()?;
+    let usual =
+        RecipeSelection::make(&sut.recipe, Some(DEFAULT_PROFILE), sut.choice.variant.as_deref()).ok()?;
     let usual = usual.with_web(&sut.recipe, sut.choice.web.asked()).ok()?;
     let values = sut.values.clone().with_parts_of(&usual);
     let changed = changed_lines(&values.fill(usual.config_text.as_ref()?), ours)?;

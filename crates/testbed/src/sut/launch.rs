@@ -19,11 +19,11 @@ use super::values::BACKLOG;
 use crate::affinity::pin_current_thread;
 use crate::cgroup::ControlGroup;
 use crate::owned_resources::{self, OwnedResourceEntry};
-use crate::recipe::{Need, ProgramRecipe};
+use crate::recipe::{ProgramRecipe, RequiredFile};
 
 /// The data needed to start a program, and to restart it.
 #[derive(Debug)]
-pub(super) struct Launch {
+pub(super) struct LaunchSpec {
     /// The program.
     pub program: PathBuf,
     /// Its arguments, with placeholders replaced.
@@ -46,7 +46,7 @@ pub(super) struct Launch {
     pub inherited_socket: Option<PathBuf>,
 }
 
-impl Launch {
+impl LaunchSpec {
     /// Starts the program.
     ///
     /// The starting thread pins itself first and then ends: a child inherits the CPUs of the thread that
@@ -159,7 +159,7 @@ pub(super) fn find_program(
 ///
 /// # Errors
 /// It is not installed; the error contains the command that installs it.
-pub(super) fn check_installed(need: &Need) -> Result<(), SutError> {
+pub(super) fn check_installed(need: &RequiredFile) -> Result<(), SutError> {
     if need.find.iter().any(|path| Path::new(path).exists()) {
         return Ok(());
     }
@@ -203,7 +203,7 @@ mod tests {
 
     #[test]
     fn a_command_line_is_quoted_for_a_shell() {
-        let launch = Launch {
+        let launch = LaunchSpec {
             program: "/usr/sbin/nginx".into(),
             arguments: vec!["-g".into(), "daemon off;".into(), "it's".into(), "-p".into(), "/x".into()],
             environment: BTreeMap::new(),

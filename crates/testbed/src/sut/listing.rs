@@ -18,7 +18,7 @@ pub struct SutListing {
     /// The family of benchmarks that load it; `None` if none does.
     pub family: Option<Family>,
     /// The installation; `None` if it is not installed.
-    pub installed: Option<Installed>,
+    pub installed: Option<InstalledServer>,
     /// The command that installs it.
     pub install: Option<String>,
     /// The profiles, the default one first.
@@ -31,7 +31,7 @@ pub struct SutListing {
 
 /// An installed server.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Installed {
+pub struct InstalledServer {
     /// The program.
     pub program: PathBuf,
     /// The first line of its version output.
@@ -40,7 +40,7 @@ pub struct Installed {
 
 /// A program that is not installed.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Missing {
+pub struct MissingProgram {
     /// The name for people.
     pub title: String,
     /// The command that installs it.
@@ -74,7 +74,7 @@ pub(super) fn listing(recipe: &Recipe, search_path: &[PathBuf], program: &Path) 
         name: recipe.name.clone(),
         title: recipe.title.clone(),
         family: recipe.family,
-        installed: found.map(|program| Installed { version: version_of(&program, server), program }),
+        installed: found.map(|program| InstalledServer { version: version_of(&program, server), program }),
         install: server.install.clone(),
         profiles: recipe.profile_names().map(str::to_owned).collect(),
         variants: recipe.variant_names().into_iter().map(str::to_owned).collect(),

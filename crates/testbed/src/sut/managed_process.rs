@@ -13,7 +13,7 @@ use rustix::io::Errno;
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process, kill_process_group, waitid};
 use units::{Clock, Nanos, RealClock};
 
-use super::launch::Launch;
+use super::launch::LaunchSpec;
 use super::ready::{self, NotReady};
 use super::{SutDied, SutError};
 use crate::cgroup::ControlGroup;
@@ -35,7 +35,7 @@ pub(super) struct ManagedProcess {
     /// Its version output.
     pub version: Option<String>,
     /// Its start command.
-    pub launch: Launch,
+    pub launch: LaunchSpec,
     /// The way to stop it.
     pub stop: StopRecipe,
     /// Its log files.
@@ -54,7 +54,7 @@ impl ManagedProcess {
     pub(super) fn new(
         title: &str,
         version: Option<String>,
-        launch: Launch,
+        launch: LaunchSpec,
         stop: StopRecipe,
     ) -> ManagedProcess {
         let logs = vec![launch.output_log.clone()];

@@ -23,8 +23,8 @@ mod account;
 mod app_programs;
 mod buffer_sizes;
 mod certificate;
-mod choice;
 mod data_directory;
+mod data_warm_up;
 mod facts;
 mod file_tree;
 mod golden;
@@ -39,6 +39,7 @@ mod processes;
 mod programs;
 mod readiness;
 mod ready;
+mod recipe_selection;
 #[cfg(test)]
 mod rendered;
 mod resident;
@@ -46,7 +47,6 @@ mod running;
 mod server_data;
 mod step;
 mod values;
-mod warmth;
 pub(crate) mod web;
 mod work_dir;
 
@@ -64,17 +64,17 @@ use crate::populate::PopulateError;
 use crate::recipe::{ProgramRecipe, Ready, Recipe, Reset, StartRecipe, StatusRecipe, StopRecipe};
 
 pub use buffer_sizes::DataContents;
-pub use listing::{Installed, Missing, SutListing, suts, suts_of};
+pub use data_warm_up::DataWarmUp;
+pub use listing::{InstalledServer, MissingProgram, SutListing, suts, suts_of};
 pub use programs::SutLookUp;
 pub use running::RunningSut;
-pub use warmth::WarmthProof;
 pub use work_dir::{WorkDir, clean_stale};
 
 /// A request to start a system under test, with its limits.
 #[derive(Debug)]
 pub struct SutRequest {
     /// The server.
-    pub server: Server,
+    pub server: SutServer,
     /// Parent directory for the run's own directory, which holds the server's files: a
     /// folder that only this user can write to, see [`crate::make_private_folder`].
     pub work_dir: PathBuf,
@@ -99,7 +99,7 @@ pub struct SutRequest {
 
 /// A kind of server.
 #[derive(Debug, Clone)]
-pub enum Server {
+pub enum SutServer {
     /// An installed server.
     Recipe(Box<Recipe>),
     /// Plimsoll itself in another role. It announces its address on standard output and ends when its
@@ -117,12 +117,12 @@ pub enum Server {
     },
 }
 
-impl Server {
+impl SutServer {
     /// Returns the recipe of the server.
     fn recipe(&self) -> Recipe {
         match self {
-            Server::Recipe(recipe) => Recipe::clone(recipe),
-            Server::BuiltIn { family, status, program, args } => {
+            SutServer::Recipe(recipe) => Recipe::clone(recipe),
+            SutServer::BuiltIn { family, status, program, args } => {
                 let recipe = built_in_recipe(*family, *status, program, args.clone());
                 if *family == Family::Web { web::with_parts_of_built_in(recipe) } else { recipe }
             }

@@ -9,15 +9,15 @@ use rustix::process::geteuid;
 use super::account::Account;
 use super::buffer_sizes::{BufferSizes, DataContents, machine_memory};
 use super::certificate::Certificate;
-use super::choice::Choice;
 use super::launch::version_of;
 use super::managed_process::{ListenAddress, ManagedProcess};
 use super::ports::{free_port, free_ports, place};
 use super::processes::ProcessBuilder;
 use super::programs::Selection;
+use super::recipe_selection::RecipeSelection;
 use super::server_data::{GoldenPlace, ServerData};
 use super::step::StepProcess;
-use super::values::{Values, config_file, workers_for};
+use super::values::{PlaceholderValues, config_file, workers_for};
 use super::web::RunningWeb;
 use super::work_dir::{WorkDir, clean_stale};
 use super::{SutError, SutRequest, app_programs, web};
@@ -25,16 +25,17 @@ use crate::private_folder::let_group_through;
 use crate::recipe::{Recipe, StepTime};
 
 /// A function of a family that writes the programs that a server of it runs, if its recipe asks for any.
-type WriteServerPrograms = fn(&Recipe, &Choice, &Values, &WorkDir) -> Result<(), SutError>;
+type WriteServerPrograms =
+    fn(&Recipe, &RecipeSelection, &PlaceholderValues, &WorkDir) -> Result<(), SutError>;
 
 /// The families whose servers run programs that Plimsoll brings along.
 const SERVER_PROGRAMS: [WriteServerPrograms; 2] = [web::write_programs, app_programs::write_programs];
 
 /// A system under test that has not been started.
-pub(super) struct Prepared {
+pub(super) struct PreparedSut {
     pub recipe: Recipe,
-    pub choice: Choice,
-    pub values: Values,
+    pub choice: RecipeSelection,
+    pub values: PlaceholderValues,
     pub certificate: Option<Certificate>,
     pub web: RunningWeb,
     pub server: ManagedProcess,
@@ -48,10 +49,13 @@ pub(super) struct Prepared {
     pub work_dir: WorkDir,
 }
 
-impl Prepared {
+impl PreparedSut {
     /// Finds all programs, then creates the directory with all files. `contents` are loaded into the data
     /// when the server runs: a golden copy of data with other contents is another one, and none is made before.
-    pub(super) fn make(request: &SutRequest, contents: Option<&DataContents>) -> Result<Prepared, SutError> {
+    pub(super) fn make(
+        request: &SutRequest,
+        contents: Option<&DataContents>,
+    ) -> Result<PreparedSut, SutError> {
         let selection = Selection::make(request)?;
         let Folders { work_dir, data: data_folder } = Folders::create(request, &selection.recipe)?;
         let data_path = data_folder.as_ref().map(|folder| data_path(&selection.recipe, folder.path()));
@@ -90,7 +94,7 @@ impl Prepared {
             None => (None, own_certificate),
         };
         let web = RunningWeb::new(&request.web, populated, proxy);
-        Ok(Prepared {
+        Ok(PreparedSut {
             recipe,
             choice,
             values,
@@ -133,12 +137,12 @@ fn choose_values(
     work_dir: &Path,
     data: PathBuf,
     contents: Option<&DataContents>,
-) -> Result<Values, SutError> {
+) -> Result<PlaceholderValues, SutError> {
     let limits = &request.limits;
     let memory = limits.memory.map_or_else(machine_memory, |limit| limit.min(machine_memory()));
     let n_cpus = if limits.cpus.is_empty() { available_cpus().len() } else { limits.cpus.len() };
     let (address, port) = place(recipe, proxy.is_some(), request.port)?;
-    let values = Values {
+    let values = PlaceholderValues {
         address,
         port,
         work_dir: work_dir.to_owned(),
@@ -166,7 +170,7 @@ fn data_path(recipe: &Recipe, folder: &Path) -> PathBuf {
 }
 
 /// Gives the service account access to the server's own directory and its files.
-fn let_service_through(values: &Values) -> Result<(), SutError> {
+fn let_service_through(values: &PlaceholderValues) -> Result<(), SutError> {
     if !geteuid().is_root() {
         return Ok(());
     }

@@ -6,11 +6,11 @@ use std::path::{Path, PathBuf};
 use super::SutError;
 use super::account::Account;
 use super::certificate::Certificate;
-use super::choice::Choice;
-use super::launch::{Launch, find_program, version_of};
+use super::launch::{LaunchSpec, find_program, version_of};
 use super::managed_process::{ListenAddress, ManagedProcess};
+use super::recipe_selection::RecipeSelection;
 use super::step::{STEP_MAX, StepProcess};
-use super::values::Values;
+use super::values::PlaceholderValues;
 use super::work_dir::WorkDir;
 use crate::recipe::{
     CompanionRecipe, ConfigRecipe, ProgramRecipe, Ready, Recipe, StartRecipe, StepRecipe, StepTime,
@@ -19,7 +19,7 @@ use crate::recipe::{
 
 /// A builder of managed processes with their files.
 pub(super) struct ProcessBuilder<'a> {
-    pub values: &'a Values,
+    pub values: &'a PlaceholderValues,
     pub work_dir: &'a WorkDir,
     pub cpus: &'a [u32],
     /// Search path for programs, before the usual directories.
@@ -89,7 +89,7 @@ impl ProcessBuilder<'_> {
     pub(super) fn certificate(
         &self,
         recipe: &Recipe,
-        choice: &Choice,
+        choice: &RecipeSelection,
     ) -> Result<Option<Certificate>, SutError> {
         if !choice.has_certificate(recipe) {
             return Ok(None);
@@ -109,11 +109,11 @@ impl ProcessBuilder<'_> {
     pub(super) fn server(
         &self,
         recipe: &Recipe,
-        choice: &Choice,
+        choice: &RecipeSelection,
         program: PathBuf,
         version: Option<String>,
     ) -> Result<ManagedProcess, SutError> {
-        let launch = Launch {
+        let launch = LaunchSpec {
             announces: recipe.ready == Ready::Announced,
             ..self.launch(&program, &recipe.start, "output.log")
         };
@@ -130,7 +130,7 @@ impl ProcessBuilder<'_> {
     /// Returns the companions of a selection, with their addresses.
     pub(super) fn companions(
         &self,
-        choice: &Choice,
+        choice: &RecipeSelection,
         programs: Vec<PathBuf>,
     ) -> Result<Vec<(ManagedProcess, ListenAddress)>, SutError> {
         let with_programs = choice.companions.iter().zip(programs);
@@ -157,10 +157,10 @@ impl ProcessBuilder<'_> {
         Ok((process, listens))
     }
 
-    fn launch(&self, program: &Path, start: &StartRecipe, log: &str) -> Launch {
+    fn launch(&self, program: &Path, start: &StartRecipe, log: &str) -> LaunchSpec {
         let fill = |text: &String| self.values.fill(text);
         let environment = start.environment.iter();
-        Launch {
+        LaunchSpec {
             program: start.program.as_ref().map_or_else(|| program.to_owned(), |made| fill(made).into()),
             arguments: start.arguments.iter().map(fill).collect(),
             environment: environment.map(|(name, value)| (name.clone(), fill(value))).collect(),
@@ -181,7 +181,7 @@ impl ProcessBuilder<'_> {
     }
 }
 
-fn write_certificate(values: &Values, work_dir: &WorkDir) -> Result<Certificate, SutError> {
+fn write_certificate(values: &PlaceholderValues, work_dir: &WorkDir) -> Result<Certificate, SutError> {
     let certificate = Certificate::create()?;
     work_dir.write(&values.certificate_file(), &certificate.pem)?;
     work_dir.write_secret(&values.key_file(), &certificate.key_pem)?;

@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use super::account::{Account, takes_other_rights};
-use super::choice::Choice;
 use super::launch::{check_installed, find_program};
+use super::recipe_selection::RecipeSelection;
 use super::web::{ReverseProxySetup, WebLookUp};
 use super::{SutError, SutRequest};
 use crate::recipe::Recipe;
@@ -12,7 +12,7 @@ use crate::recipe::Recipe;
 /// The selection for a start: what is taken from the recipe of the server, and its programs.
 pub(super) struct Selection {
     pub recipe: Recipe,
-    pub choice: Choice,
+    pub choice: RecipeSelection,
     pub programs: Programs,
     /// The accelerator in front of the server.
     pub proxy: Option<ReverseProxySetup>,
@@ -29,7 +29,8 @@ impl Selection {
         let proxy = web.find_proxy(request.variant.as_deref(), program, search_path)?;
         // Traffic between an accelerator and its server stays on this machine.
         let variant = request.variant.as_deref().filter(|_| proxy.is_none());
-        let choice = web.add_to(Choice::make(&recipe, request.profile.as_deref(), variant)?, &recipe)?;
+        let choice =
+            web.add_to(RecipeSelection::make(&recipe, request.profile.as_deref(), variant)?, &recipe)?;
         let programs = Programs::find(&recipe, &choice, program, search_path)?;
         Ok(Selection { recipe, choice, programs, proxy })
     }
@@ -54,7 +55,7 @@ impl Programs {
     /// The first that is not installed, or an account that this user cannot use.
     pub(super) fn find(
         recipe: &Recipe,
-        choice: &Choice,
+        choice: &RecipeSelection,
         plimsoll: &Path,
         search_path: &[PathBuf],
     ) -> Result<Programs, SutError> {
@@ -93,7 +94,7 @@ impl SutLookUp<'_> {
     pub fn check(&self) -> Result<(), SutError> {
         let variant = self.web.check(self.variant, self.program, self.search_path)?;
         let Some(recipe) = self.server else { return Ok(()) };
-        let choice = self.web.add_to(Choice::make(recipe, self.profile, variant)?, recipe)?;
+        let choice = self.web.add_to(RecipeSelection::make(recipe, self.profile, variant)?, recipe)?;
         Programs::find(recipe, &choice, self.program, self.search_path).map(drop)
     }
 }

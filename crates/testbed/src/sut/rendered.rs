@@ -11,14 +11,14 @@ use model::{Family, Gateway, GatewayKind};
 
 use super::account::Account;
 use super::buffer_sizes::BufferSizes;
-use super::choice::Choice;
 use super::line_diff::common_lengths;
 use super::managed_process::ManagedProcess;
 use super::processes::ProcessBuilder;
-use super::values::{Values, config_file};
+use super::recipe_selection::RecipeSelection;
+use super::values::{PlaceholderValues, config_file};
 use super::web::{Origin, WebValues};
 use super::work_dir::WorkDir;
-use crate::recipe::{BUILT_IN_ACCELERATORS, BUILT_IN_RECIPES, Need, ProgramRecipe, Recipe};
+use crate::recipe::{BUILT_IN_ACCELERATORS, BUILT_IN_RECIPES, ProgramRecipe, Recipe, RequiredFile};
 
 /// Stands for the directory of a run.
 const WORK_DIR: &str = "/work";
@@ -57,8 +57,10 @@ fn combinations(recipe: &Recipe, origin: Option<Origin>) -> String {
                 let shown = variant.unwrap_or("none");
                 text += &format!("profile {profile}, variant {shown}, gateway {kind}:");
                 let asked = gateway.map(|kind| Gateway { kind, workers: 3 });
-                let choice =
-                    Choice::make(recipe, Some(profile), *variant).unwrap().with_web(recipe, asked).unwrap();
+                let choice = RecipeSelection::make(recipe, Some(profile), *variant)
+                    .unwrap()
+                    .with_web(recipe, asked)
+                    .unwrap();
                 let lines = render(recipe, &choice, origin);
                 if first.is_empty() {
                     text += &format!("\n{}\n\n", lines.join("\n"));
@@ -82,7 +84,7 @@ fn combinations(recipe: &Recipe, origin: Option<Origin>) -> String {
 }
 
 /// Renders one combination, line by line.
-fn render(recipe: &Recipe, choice: &Choice, origin: Option<Origin>) -> Vec<String> {
+fn render(recipe: &Recipe, choice: &RecipeSelection, origin: Option<Origin>) -> Vec<String> {
     let base = tempfile::tempdir().unwrap();
     let work_dir = WorkDir::create(base.path()).unwrap();
     let values = values(recipe, work_dir.path(), origin).with_parts_of(choice);
@@ -114,8 +116,8 @@ fn render(recipe: &Recipe, choice: &Choice, origin: Option<Origin>) -> Vec<Strin
     text.lines().map(str::to_owned).collect()
 }
 
-fn values(recipe: &Recipe, work_dir: &Path, origin: Option<Origin>) -> Values {
-    Values {
+fn values(recipe: &Recipe, work_dir: &Path, origin: Option<Origin>) -> PlaceholderValues {
+    PlaceholderValues {
         address: Ipv4Addr::LOCALHOST,
         port: 8080,
         work_dir: work_dir.to_owned(),
@@ -155,7 +157,7 @@ fn process_text(process: &ManagedProcess) -> String {
 }
 
 /// Renders what a recipe with data has beside others; nothing for one without.
-fn data_text(recipe: &Recipe, values: &Values) -> String {
+fn data_text(recipe: &Recipe, values: &PlaceholderValues) -> String {
     let filled = |run: &[String]| run.iter().map(|part| values.fill(part)).collect::<Vec<_>>().join(" ");
     let account = recipe.start.account.iter().map(|account| format!("account {account}\n"));
     let data = recipe.data.iter().map(|data| format!("data in {}\n", data.directory));
@@ -167,7 +169,7 @@ fn data_text(recipe: &Recipe, values: &Values) -> String {
     account.chain(data).chain(steps).chain(ready).collect()
 }
 
-fn needs_text(needs: &[Need]) -> String {
+fn needs_text(needs: &[RequiredFile]) -> String {
     let needs = needs.iter();
     needs
         .map(|need| format!("needs {}: find {:?}, install {:?}\n", need.title, need.find, need.install))

@@ -12,17 +12,17 @@ use units::{Clock, Nanos, RealClock};
 
 use super::buffer_sizes::DataContents;
 use super::certificate::Certificate;
-use super::choice::Choice;
+use super::data_warm_up::DataWarmUp;
 use super::managed_process::{ListenAddress, ManagedProcess, PAUSE};
 use super::meter::Meter;
-use super::prepare::Prepared;
+use super::prepare::PreparedSut;
 use super::readiness::Readiness;
 use super::ready::NotReady;
+use super::recipe_selection::RecipeSelection;
 use super::resident::resident_bytes;
 use super::server_data::ServerData;
 use super::step::{STEP_MAX, StepProcess};
-use super::values::Values;
-use super::warmth::WarmthProof;
+use super::values::PlaceholderValues;
 use super::web::{ReverseProxy, RunningWeb};
 use super::work_dir::WorkDir;
 use super::{SutDied, SutError, SutRequest, facts};
@@ -39,8 +39,8 @@ const SETTLE_MAX: Nanos = Nanos::from_secs(5);
 #[derive(Debug)]
 pub struct RunningSut {
     pub(super) recipe: Recipe,
-    pub(super) choice: Choice,
-    pub(super) values: Values,
+    pub(super) choice: RecipeSelection,
+    pub(super) values: PlaceholderValues,
     pub(super) asked: ResourceLimits,
     pub(super) meter: Meter,
     pub(super) certificate: Option<Certificate>,
@@ -80,8 +80,8 @@ impl RunningSut {
     /// # Errors
     /// As for [`RunningSut::start`].
     pub fn start_with(request: SutRequest, contents: Option<&DataContents>) -> Result<RunningSut, SutError> {
-        let prepared = Prepared::make(&request, contents)?;
-        let Prepared {
+        let prepared = PreparedSut::make(&request, contents)?;
+        let PreparedSut {
             recipe,
             choice,
             values,
@@ -233,7 +233,7 @@ impl RunningSut {
     ///
     /// # Errors
     /// A step fails.
-    pub fn warm_data(&mut self, stop: &AtomicBool) -> Result<Option<WarmthProof>, SutError> {
+    pub fn warm_data(&mut self, stop: &AtomicBool) -> Result<Option<DataWarmUp>, SutError> {
         // They are taken out while the accounts of all processes are read.
         let Some(mut data) = self.data.take() else { return Ok(None) };
         let group = self.group.as_ref().ok();

@@ -7,12 +7,12 @@ use rustix::process::{getegid, geteuid};
 use super::account::Account;
 use super::buffer_sizes::DataContents;
 use super::data_directory::DataDirectory;
+use super::data_warm_up::{DataWarmUp, warm_until_proven};
 use super::golden::{self, GoldenKey, GoldenLookUp};
 use super::processes::ProcessBuilder;
 use super::programs::Selection;
 use super::step::{STEP_MAX, StepProcess};
-use super::values::Values;
-use super::warmth::{WarmthProof, warm_until_proven};
+use super::values::PlaceholderValues;
 use super::work_dir::WorkDir;
 use super::{SutError, SutRequest};
 use crate::cgroup::ControlGroup;
@@ -33,7 +33,7 @@ impl GoldenPlace {
     pub(super) fn find(
         request: &SutRequest,
         selection: &Selection,
-        values: &Values,
+        values: &PlaceholderValues,
         version: Option<&str>,
         contents: Option<&DataContents>,
     ) -> Result<Option<GoldenPlace>, SutError> {
@@ -60,7 +60,7 @@ impl GoldenPlace {
 /// and account. Values that are chosen for each start are left out.
 fn golden_key(
     Selection { recipe, choice, programs, .. }: &Selection,
-    values: &Values,
+    values: &PlaceholderValues,
     version: Option<&str>,
 ) -> GoldenKey {
     let program = programs.server.as_path();
@@ -156,7 +156,7 @@ impl ServerData {
         group: Option<&ControlGroup>,
         read: impl Fn() -> Option<u64>,
         is_over: impl Fn() -> bool,
-    ) -> Result<WarmthProof, SutError> {
+    ) -> Result<DataWarmUp, SutError> {
         let pass = || {
             let reads: Result<Vec<_>, _> =
                 self.warm.iter_mut().map(|step| step.run(group, STEP_MAX)).collect();

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use super::account::Account;
 use super::buffer_sizes::BufferSizes;
-use super::choice::Choice;
+use super::recipe_selection::RecipeSelection;
 use super::web::WebValues;
 use crate::recipe::Recipe;
 use crate::recipe::placeholder::{placeholders, port_placeholder};
@@ -19,7 +19,7 @@ const CONNECTIONS_MAX: u64 = 65_536;
 
 /// The values of the placeholders for one start of a server.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Values {
+pub(crate) struct PlaceholderValues {
     /// The address it listens on.
     pub address: Ipv4Addr,
     /// Its port; 0 leaves the choice to a server that announces its address.
@@ -56,7 +56,7 @@ pub(crate) struct Values {
     pub web: WebValues,
 }
 
-impl Values {
+impl PlaceholderValues {
     /// Returns the path of the configuration file.
     pub(crate) fn config(&self) -> PathBuf {
         self.work_dir.join(&self.config_file)
@@ -93,15 +93,15 @@ impl Values {
     }
 
     /// Returns them with the parts of the configuration that depend on a selection; other values are already known.
-    pub(super) fn with_parts_of(self, choice: &Choice) -> Values {
+    pub(super) fn with_parts_of(self, choice: &RecipeSelection) -> PlaceholderValues {
         let variant = self.fill(&choice.variant_text);
         let web = self.web.with_parts_of(&choice.web, &self);
-        Values { variant, web, ..self }
+        PlaceholderValues { variant, web, ..self }
     }
 
     /// Returns them without those that are chosen for each start.
-    pub(super) fn of_every_start(&self) -> Values {
-        Values {
+    pub(super) fn of_every_start(&self) -> PlaceholderValues {
+        PlaceholderValues {
             port: 0,
             ports: self.ports.keys().map(|name| (name.clone(), 0)).collect(),
             work_dir: PathBuf::new(),
@@ -202,8 +202,8 @@ mod tests {
     use crate::recipe::placeholder::PLACEHOLDERS;
     use crate::recipe::{BUILT_IN_ACCELERATORS, BUILT_IN_RECIPES};
 
-    fn values() -> Values {
-        Values {
+    fn values() -> PlaceholderValues {
+        PlaceholderValues {
             address: Ipv4Addr::LOCALHOST,
             port: 8080,
             work_dir: "/dev/shm/{port} x".into(),
@@ -224,8 +224,8 @@ mod tests {
         }
     }
 
-    fn with_origin(origin: Origin, values: Values) -> Values {
-        Values { web: WebValues { origin: Some(origin), ..values.web }, ..values }
+    fn with_origin(origin: Origin, values: PlaceholderValues) -> PlaceholderValues {
+        PlaceholderValues { web: WebValues { origin: Some(origin), ..values.web }, ..values }
     }
 
     #[test]
@@ -251,7 +251,7 @@ mod tests {
     }
 
     /// Returns all texts of a recipe's selection with placeholders replaced, as they are disclosed.
-    fn filled(recipe: &Recipe, choice: &Choice, values: &Values) -> Vec<String> {
+    fn filled(recipe: &Recipe, choice: &RecipeSelection, values: &PlaceholderValues) -> Vec<String> {
         let values = values.clone().with_parts_of(choice);
         let mut templates: Vec<String> = recipe.start.templates().cloned().collect();
         templates.extend(recipe.steps.iter().flat_map(|step| step.run.iter().chain([&step.input]).cloned()));
@@ -267,7 +267,7 @@ mod tests {
     }
 
     /// Masks texts as a comparison does, by the values recorded at the start.
-    fn masked(values: &Values, proxy: Option<u16>, texts: &[String]) -> Vec<String> {
+    fn masked(values: &PlaceholderValues, proxy: Option<u16>, texts: &[String]) -> Vec<String> {
         let mut facts: Vec<Fact> =
             values.of_this_start().iter().map(|(name, value)| Fact::found(name, value)).collect();
         facts.extend(proxy.map(|port| Fact::found("accelerator_port", &port.to_string())));
@@ -277,8 +277,8 @@ mod tests {
     }
 
     /// Returns two starts without any common value chosen by the run.
-    fn starts() -> [Values; 2] {
-        let start = |port, companion_port, folder: &str| Values {
+    fn starts() -> [PlaceholderValues; 2] {
+        let start = |port, companion_port, folder: &str| PlaceholderValues {
             port,
             companion_port,
             work_dir: folder.into(),
@@ -310,7 +310,7 @@ mod tests {
                 .flat_map(|profile| variants.iter().map(move |variant| (profile, *variant)))
             {
                 for gateway in &gateways {
-                    let choice = Choice::make(&recipe, Some(profile), variant).unwrap();
+                    let choice = RecipeSelection::make(&recipe, Some(profile), variant).unwrap();
                     let choice = choice.with_web(&recipe, *gateway).unwrap();
                     let [one, other] = starts();
                     let texts = [&one, &other].map(|values| filled(&recipe, &choice, values));
@@ -329,11 +329,11 @@ mod tests {
         for (name, _) in BUILT_IN_ACCELERATORS {
             let recipe = Recipe::load_accelerator(name).unwrap();
             for variant in recipe.variant_names() {
-                let choice = Choice::make(&recipe, None, Some(variant)).unwrap();
-                let of = |server: &Values, port: u16| {
+                let choice = RecipeSelection::make(&recipe, None, Some(variant)).unwrap();
+                let of = |server: &PlaceholderValues, port: u16| {
                     let address = (Ipv4Addr::new(127, 0, 0, 2), server.port).into();
                     let work_dir = server.work_dir.join("accelerator");
-                    let proxy = Values { port, work_dir, ..server.clone() };
+                    let proxy = PlaceholderValues { port, work_dir, ..server.clone() };
                     let proxy = with_origin(Origin { address, cache_bytes: 100_000_000 }, proxy);
                     (
                         filled(&recipe, &choice, &proxy),

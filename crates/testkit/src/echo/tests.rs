@@ -4,7 +4,7 @@ use model::echo::echo_measure;
 use model::{Overrides, Plan, SutPlan, Workload};
 use units::Nanos;
 
-use crate::{Law, SimServer, Simulation, benchmark_plan};
+use crate::{ServiceTimeDistribution, SimServer, Simulation, benchmark_plan};
 
 fn plan() -> Plan {
     let overrides = Overrides { load: Some(vec![1, 4, 16]), ..Overrides::new(SutPlan::of("simulated")) };
@@ -15,7 +15,7 @@ fn plan() -> Plan {
 #[test]
 fn capacity_mix_and_bytes_of_messages_are_recovered() {
     let plan = plan();
-    let server = SimServer::new(Law::Exponential(Nanos::from_millis(1)), Some(1));
+    let server = SimServer::new(ServiceTimeDistribution::Exponential(Nanos::from_millis(1)), Some(1));
     let found = Simulation::new(plan.clone(), server).analyze();
     assert!(found.verdict.reasons.is_empty(), "{:?}", found.verdict.reasons);
     let last = &found.load_points[2];
@@ -36,7 +36,7 @@ fn capacity_mix_and_bytes_of_messages_are_recovered() {
 /// One user in a closed loop: R = 1 ms and Z = 2 ms, so X = 1 ÷ 3 ms.
 #[test]
 fn users_think_after_each_message() {
-    let server = SimServer::new(Law::Fixed(Nanos::from_millis(1)), Some(1));
+    let server = SimServer::new(ServiceTimeDistribution::Fixed(Nanos::from_millis(1)), Some(1));
     let found = Simulation::new(plan(), server).analyze();
     let first = &found.load_points[0];
     assert!((first.rate * 0.003 - 1.0).abs() < 0.03, "{}", first.rate);

@@ -70,7 +70,7 @@ struct BoundStatement {
 }
 
 /// The session of a client with the stub.
-struct Session {
+struct StubSession {
     state: State,
     /// The prepared statements, all of them calls.
     statements: HashMap<String, &'static Procedure>,
@@ -85,7 +85,8 @@ struct Session {
 /// The client sends something else, or is gone.
 pub(super) async fn serve(mut stream: TcpStream, shared: &Shared) -> Result<()> {
     stream.set_nodelay(true)?;
-    let mut session = Session { state: State::Start, statements: HashMap::new(), bound: None, n_open: None };
+    let mut session =
+        StubSession { state: State::Start, statements: HashMap::new(), bound: None, n_open: None };
     // Both have no memory while nothing is under way.
     let (mut received, mut reply) = (Vec::new(), Vec::new());
     while session.state != State::Closed {
@@ -110,7 +111,7 @@ pub(super) async fn serve(mut stream: TcpStream, shared: &Shared) -> Result<()> 
     Ok(())
 }
 
-impl Session {
+impl StubSession {
     /// Handles a message, and writes the answer.
     fn handle(&mut self, from: &ClientMessage<'_>, data: &mut StubData, to: &mut Vec<u8>) -> Result<()> {
         let content = Content(from.content);

@@ -1,7 +1,7 @@
 //! The search against the formula of a queue.
 
 use analysis::{LevelKind, SearchGoal};
-use testkit::{Law, SimServer, phases, with_seed};
+use testkit::{ServiceTimeDistribution, SimServer, phases, with_seed};
 use units::Nanos;
 
 use super::scenario::{Noise, Scenario};
@@ -26,7 +26,9 @@ fn the_highest_rate_of_a_single_queue_matches_the_formula() {
                 least: 200.0,
                 most: 2000.0,
                 phases: phases(2, 60),
-                server: |_| SimServer::new(Law::Exponential(Nanos::from_millis(1)), Some(1)),
+                server: |_| {
+                    SimServer::new(ServiceTimeDistribution::Exponential(Nanos::from_millis(1)), Some(1))
+                },
                 noise: Noise::Fresh,
             };
             let found = search.search();

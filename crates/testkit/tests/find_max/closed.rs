@@ -1,7 +1,7 @@
 //! Closed loops: the maximum number of users that pass, and the peak of throughput.
 
 use analysis::{LevelKind, SearchEnd, SearchGoal, SearchResult};
-use testkit::{Law, SimServer, TimeWindow, phases};
+use testkit::{ServiceTimeDistribution, SimServer, TimeWindow, phases};
 use units::Nanos;
 
 use super::scenario::{Noise, Scenario};
@@ -22,17 +22,19 @@ fn check(name: &'static str, seed: u64, limits: &'static str, server: fn(f64) ->
 
 /// Eight workers, 40 ms each: X = min(N, 8) ÷ S.
 fn eight(_: f64) -> SimServer {
-    SimServer::new(Law::Fixed(ms(40)), Some(8))
+    SimServer::new(ServiceTimeDistribution::Fixed(ms(40)), Some(8))
 }
 
 #[test]
 fn one_worker_with_random_service() {
-    check("closed, M/M/1, p95<400ms", 11, "p95<400ms", |_| SimServer::new(Law::Exponential(ms(8)), Some(1)));
+    check("closed, M/M/1, p95<400ms", 11, "p95<400ms", |_| {
+        SimServer::new(ServiceTimeDistribution::Exponential(ms(8)), Some(1))
+    });
 }
 
 #[test]
 fn several_workers_with_random_service() {
-    let server = |_| SimServer::new(Law::Exponential(ms(40)), Some(8));
+    let server = |_| SimServer::new(ServiceTimeDistribution::Exponential(ms(40)), Some(8));
     check("closed, M/M/8, p99<500ms", 12, "p99<500ms", server);
 }
 
@@ -51,7 +53,9 @@ fn the_peak_of_a_plateau() {
 
 #[test]
 fn the_peak_of_random_service() {
-    check("closed, M/M/8, peak", 15, "", |_| SimServer::new(Law::Exponential(ms(40)), Some(8)));
+    check("closed, M/M/8, peak", 15, "", |_| {
+        SimServer::new(ServiceTimeDistribution::Exponential(ms(40)), Some(8))
+    });
 }
 
 /// Every user slows down the others, and every pair twice: X(N) = N ÷ S(N) is greatest at √(0.98 ÷ 0.0004) =
@@ -60,7 +64,7 @@ fn the_peak_of_random_service() {
 /// Source: the universal scalability law (Gunther 2007), α = 0.02, β = 0.0004.
 fn thrashing(users: f64) -> SimServer {
     let growth = 1.0 + 0.02 * (users - 1.0) + 0.0004 * users * (users - 1.0);
-    SimServer::new(Law::Exponential(Nanos::from_secs_f64(0.050 * growth)), None)
+    SimServer::new(ServiceTimeDistribution::Exponential(Nanos::from_secs_f64(0.050 * growth)), None)
 }
 
 #[test]
@@ -75,7 +79,7 @@ fn a_limit_on_a_server_that_collapses() {
 
 fn failing(users: f64) -> SimServer {
     let error_ratio = if 60.0 < users { 0.05 } else { 0.0 };
-    SimServer { error_ratio, ..SimServer::new(Law::Exponential(ms(40)), Some(8)) }
+    SimServer { error_ratio, ..SimServer::new(ServiceTimeDistribution::Exponential(ms(40)), Some(8)) }
 }
 
 #[test]

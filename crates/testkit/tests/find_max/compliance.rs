@@ -2,7 +2,7 @@
 
 use analysis::{Compliance, LevelKind, LoadPointResult, NoData, SearchGoal, comply, judge};
 use model::{Rules, parse_limits};
-use testkit::{Law, SimServer, phases};
+use testkit::{ServiceTimeDistribution, SimServer, phases};
 use units::Nanos;
 
 use super::scenario::{Noise, Scenario};
@@ -10,10 +10,11 @@ use super::scenario::{Noise, Scenario};
 /// One user, 10 ms each, `error_ratio` of the replies wrong: 100/s for 10 s.
 fn point(error_ratio: f64) -> LoadPointResult {
     let server: fn(f64) -> SimServer = match error_ratio {
-        0.0 => |_| SimServer::new(Law::Fixed(Nanos::from_millis(10)), Some(1)),
-        1.0 => {
-            |_| SimServer { error_ratio: 1.0, ..SimServer::new(Law::Fixed(Nanos::from_millis(10)), Some(1)) }
-        }
+        0.0 => |_| SimServer::new(ServiceTimeDistribution::Fixed(Nanos::from_millis(10)), Some(1)),
+        1.0 => |_| SimServer {
+            error_ratio: 1.0,
+            ..SimServer::new(ServiceTimeDistribution::Fixed(Nanos::from_millis(10)), Some(1))
+        },
         _ => unreachable!("none or all"),
     };
     let (kind, goal) = (LevelKind::Users, SearchGoal::HighestPass);

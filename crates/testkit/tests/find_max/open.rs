@@ -1,7 +1,7 @@
 //! Open loops: the highest rate that passes.
 
 use analysis::{LevelKind, SearchEnd, SearchGoal, SearchResult};
-use testkit::{Law, SimServer, TimeWindow, phases};
+use testkit::{ServiceTimeDistribution, SimServer, TimeWindow, phases};
 use units::Nanos;
 
 use super::scenario::{Noise, Scenario};
@@ -32,29 +32,35 @@ fn check_for(
 
 #[test]
 fn one_worker_with_random_service() {
-    check("open, M/M/1, p99<50ms", 1, "p99<50ms", |_| SimServer::new(Law::Exponential(SERVICE), Some(1)));
+    check("open, M/M/1, p99<50ms", 1, "p99<50ms", |_| {
+        SimServer::new(ServiceTimeDistribution::Exponential(SERVICE), Some(1))
+    });
 }
 
 #[test]
 fn four_workers_with_random_service() {
-    let server = |_| SimServer::new(Law::Exponential(Nanos::from_millis(8)), Some(4));
+    let server = |_| SimServer::new(ServiceTimeDistribution::Exponential(Nanos::from_millis(8)), Some(4));
     check("open, M/M/4, p95<50ms", 2, "p95<50ms", server);
 }
 
 #[test]
 fn a_fixed_service_without_limits() {
-    check("open, fixed service, no limit", 3, "", |_| SimServer::new(Law::Fixed(SERVICE), Some(1)));
+    check("open, fixed service, no limit", 3, "", |_| {
+        SimServer::new(ServiceTimeDistribution::Fixed(SERVICE), Some(1))
+    });
 }
 
 #[test]
 fn a_fixed_service_with_a_limit() {
-    check("open, fixed service, mean<6ms", 4, "mean<6ms", |_| SimServer::new(Law::Fixed(SERVICE), Some(1)));
+    check("open, fixed service, mean<6ms", 4, "mean<6ms", |_| {
+        SimServer::new(ServiceTimeDistribution::Fixed(SERVICE), Some(1))
+    });
 }
 
 /// Beyond 400/s each further 50/s lengthen the work by a quarter, so that ever less is delivered.
 fn collapsing(rate: f64) -> SimServer {
     let service = SERVICE.as_secs_f64() * (1.0 + (rate - 400.0).max(0.0) / 200.0);
-    SimServer::new(Law::Exponential(Nanos::from_secs_f64(service)), Some(1))
+    SimServer::new(ServiceTimeDistribution::Exponential(Nanos::from_secs_f64(service)), Some(1))
 }
 
 #[test]
@@ -65,7 +71,7 @@ fn a_server_that_collapses_under_overload() {
 /// Beyond 350/s a tenth of all replies is wrong.
 fn failing(rate: f64) -> SimServer {
     let error_ratio = if 350.0 < rate { 0.10 } else { 0.0 };
-    SimServer { error_ratio, ..SimServer::new(Law::Exponential(SERVICE), Some(1)) }
+    SimServer { error_ratio, ..SimServer::new(ServiceTimeDistribution::Exponential(SERVICE), Some(1)) }
 }
 
 #[test]
@@ -78,7 +84,7 @@ fn a_server_with_errors_above_a_load() {
 /// That is more than 100 ms for t < 100 ms ÷ (1 − ρ), which is 1 % of 40 s at ρ = 0.75.
 fn freezing(_: f64) -> SimServer {
     let freeze = Some(TimeWindow { from: Nanos::from_secs(20), to: Nanos::from_millis(20_200) });
-    SimServer { freeze, ..SimServer::new(Law::Fixed(SERVICE), Some(1)) }
+    SimServer { freeze, ..SimServer::new(ServiceTimeDistribution::Fixed(SERVICE), Some(1)) }
 }
 
 #[test]

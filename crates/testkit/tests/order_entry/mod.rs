@@ -4,7 +4,7 @@ mod scaling;
 
 use analysis::Finding;
 use model::{Load, Overrides, Plan, SutPlan};
-use testkit::{Law, SimServer, Simulation, benchmark_plan};
+use testkit::{ServiceTimeDistribution, SimServer, Simulation, benchmark_plan};
 use units::Nanos;
 
 /// Returns the plan of a quick run with these users and settings.
@@ -23,7 +23,7 @@ fn plan(load: &[u32], steady: u64, settings: &[(&str, &str)]) -> Plan {
 #[test]
 fn capacity_and_score_are_recovered() {
     let plan = plan(&[16], 20, &[("pacing", "flat")]);
-    let server = SimServer::new(Law::Fixed(Nanos::from_millis(2)), Some(1));
+    let server = SimServer::new(ServiceTimeDistribution::Fixed(Nanos::from_millis(2)), Some(1));
     let found = Simulation::new(plan, server).analyze();
     assert!(found.verdict.reasons.is_empty(), "{:?}", found.verdict.reasons);
     let point = &found.load_points[0];
@@ -41,7 +41,7 @@ fn capacity_and_score_are_recovered() {
 fn think_times_bound_the_rate() {
     for from in ["done", "due"] {
         let plan = plan(&[100], 20, &[("think-from", from)]);
-        let server = SimServer::new(Law::Fixed(Nanos::from_millis(1)), None);
+        let server = SimServer::new(ServiceTimeDistribution::Fixed(Nanos::from_millis(1)), None);
         let found = Simulation::new(plan, server).analyze();
         assert!(found.verdict.reasons.is_empty(), "{from}: {:?}", found.verdict.reasons);
         let expected = if from == "done" { 100.0 / 0.271 } else { 100.0 / 0.27 };
@@ -55,7 +55,7 @@ fn think_times_bound_the_rate() {
 #[test]
 fn the_specified_pacing_has_its_cycle() {
     let plan = plan(&[100], 400, &[("pacing", "spec")]);
-    let server = SimServer::new(Law::Fixed(Nanos::from_millis(1)), None);
+    let server = SimServer::new(ServiceTimeDistribution::Fixed(Nanos::from_millis(1)), None);
     let found = Simulation::new(plan, server).analyze();
     let point = &found.load_points[0];
     assert!((point.rate / (100.0 / 20.695_65) - 1.0).abs() < 0.05, "{}", point.rate);
@@ -70,7 +70,7 @@ fn the_specified_pacing_has_its_cycle() {
 #[test]
 fn a_server_that_does_not_carry_the_terminals_is_named() {
     let plan = plan(&[100], 400, &[("pacing", "spec")]);
-    let server = SimServer::new(Law::Fixed(Nanos::from_secs(25)), None);
+    let server = SimServer::new(ServiceTimeDistribution::Fixed(Nanos::from_secs(25)), None);
     let found = Simulation::new(plan, server).analyze();
     let floors = found.load_points[0].verdict.remarks.iter().filter_map(|remark| match &remark.finding {
         Finding::SizingFloor(of_part) => Some(of_part),
@@ -88,7 +88,7 @@ fn payments_are_as_the_benchmark_wants_them() {
     let plan = plan(&[16], 60, &[("pacing", "flat")]);
     let measure = |name: &str| plan.catalog.measures.iter().position(|one| one.name == name).unwrap();
     let measures = ["remote payments", "payments by last name"].map(measure);
-    let server = SimServer::new(Law::Fixed(Nanos::from_millis(2)), Some(1));
+    let server = SimServer::new(ServiceTimeDistribution::Fixed(Nanos::from_millis(2)), Some(1));
     let found = Simulation::new(plan, server).analyze();
     let point = &found.load_points[0];
     assert!(point.verdict.reasons.is_empty(), "{:?}", point.verdict.reasons);
@@ -110,7 +110,7 @@ fn an_open_loop_has_the_transactions_of_users() {
         Overrides { quick: true, rates: Some(vec![200.0]), ..Overrides::new(SutPlan::of("simulated")) };
     let plan = benchmark_plan("orderentry", &[], overrides);
     assert!(matches!(plan.load_points[0].load, Load::Rate { .. }));
-    let server = SimServer::new(Law::Fixed(Nanos::from_millis(1)), None);
+    let server = SimServer::new(ServiceTimeDistribution::Fixed(Nanos::from_millis(1)), None);
     let found = Simulation::new(plan, server).analyze();
     assert!(found.verdict.reasons.is_empty(), "{:?}", found.verdict.reasons);
     assert!((found.load_points[0].rate / 200.0 - 1.0).abs() < 0.02);

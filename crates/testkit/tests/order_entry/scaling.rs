@@ -5,7 +5,7 @@ use analysis::scaling::Scaling;
 use analysis::{Analysis, VerdictState};
 use model::{Plan, Testbed};
 use stats::{Estimate, FitError};
-use testkit::{Law, SimServer, Simulation, with_seed};
+use testkit::{ServiceTimeDistribution, SimServer, Simulation, with_seed};
 use units::Nanos;
 
 use super::plan;
@@ -28,7 +28,8 @@ fn pass(cpus: u32, sigma: f64, kappa: f64, seed: u64) -> (Plan, Analysis) {
     let mut plan = plan(&[100], 20, &[("pacing", "flat")]);
     plan.seed = seed;
     plan.sut.cpus = (0..cpus).collect();
-    let server = SimServer::new(Law::Exponential(Nanos::from_secs_f64(slowed / RATE)), Some(cpus));
+    let server =
+        SimServer::new(ServiceTimeDistribution::Exponential(Nanos::from_secs_f64(slowed / RATE)), Some(cpus));
     let found = Simulation::new(plan.clone(), server).analyze();
     assert_eq!(found.verdict.state, VerdictState::Valid, "{cpus} CPUs: {:?}", found.verdict.reasons);
     (plan, found)

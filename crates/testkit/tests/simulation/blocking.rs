@@ -1,9 +1,9 @@
 //! Drivers that block: a thread per user in place of a task, and otherwise the same run.
 
-use model::{AgentPlan, Arrivals, Outcome, Plan, Think};
+use model::{AgentPlan, Arrivals, Outcome, Plan, ThinkTime};
 use testkit::{
-    Law, Recording, SimServer, Simulation, assert_conserved, closed_plan, one_object, open_plan, phases,
-    with_workload,
+    Recording, ServiceTimeDistribution, SimServer, Simulation, assert_conserved, closed_plan, one_object,
+    open_plan, phases, with_workload,
 };
 
 use super::{ms, s};
@@ -33,12 +33,12 @@ fn assert_alike([tasks, mut threads]: [Recording; 2]) {
 }
 
 fn server() -> SimServer {
-    SimServer { error_ratio: 0.01, ..SimServer::new(Law::Exponential(ms(8)), Some(2)) }
+    SimServer { error_ratio: 0.01, ..SimServer::new(ServiceTimeDistribution::Exponential(ms(8)), Some(2)) }
 }
 
 #[test]
 fn a_closed_loop_of_threads_has_the_records_of_one_of_tasks() {
-    for think in [Think::None, Think::Exponential(ms(50))] {
+    for think in [ThinkTime::None, ThinkTime::Exponential(ms(50))] {
         let mut phases = phases(1, 5);
         (phases.ramp_up, phases.ramp_down) = (s(1), s(1));
         let plan = with_workload(closed_plan(7, &[13], phases), model::WebWorkload { think, ..one_object() });
@@ -88,8 +88,10 @@ fn the_population_is_the_sum_of_response_times_and_of_cpu_time() {
 #[test]
 fn an_operation_that_takes_too_long_is_timed_out_when_it_returns() {
     let plan = Plan { time_limit: ms(10), ..closed_plan(10, &[1], phases(0, 3)) };
-    let simulation =
-        Simulation { blocks: true, ..Simulation::new(plan, SimServer::new(Law::Fixed(ms(30)), Some(1))) };
+    let simulation = Simulation {
+        blocks: true,
+        ..Simulation::new(plan, SimServer::new(ServiceTimeDistribution::Fixed(ms(30)), Some(1)))
+    };
     let recording = simulation.record();
     let timed_out: u64 = recording.intervals.iter().map(|record| record.flow.timed_out).sum();
     assert_eq!(timed_out, 100);
@@ -101,7 +103,7 @@ fn an_operation_that_takes_too_long_is_timed_out_when_it_returns() {
 
 #[test]
 fn a_stop_ends_threads_while_they_think() {
-    let think = Think::Exponential(s(100));
+    let think = ThinkTime::Exponential(s(100));
     let plan =
         with_workload(closed_plan(11, &[20], phases(1, 5)), model::WebWorkload { think, ..one_object() });
     let simulation = Simulation { blocks: true, stop_at: Some(ms(2_345)), ..Simulation::new(plan, server()) };

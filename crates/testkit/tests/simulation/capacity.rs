@@ -1,9 +1,9 @@
 //! Capacity, saturation point and knee of closed loops.
 
 use model::Plan;
-use model::Think;
+use model::ThinkTime;
 use stats::CurvePoint;
-use testkit::{Law, SimServer, Simulation, closed_plan, phases, with_seed};
+use testkit::{ServiceTimeDistribution, SimServer, Simulation, closed_plan, phases, with_seed};
 
 use super::{assert_valid, close, ms};
 
@@ -18,7 +18,7 @@ fn plan(seed: u64, steady: u64) -> Plan {
 #[test]
 fn the_capacity_of_a_fixed_service_is_recovered() {
     with_seed(1, |seed| {
-        let server = SimServer::new(Law::Fixed(ms(20)), Some(8));
+        let server = SimServer::new(ServiceTimeDistribution::Fixed(ms(20)), Some(8));
         let found = Simulation::new(plan(seed, 10), server).analyze();
         assert_valid(&found);
         for (point, users) in found.load_points.iter().zip(USERS.map(f64::from)) {
@@ -35,9 +35,9 @@ fn the_capacity_of_a_fixed_service_is_recovered() {
 fn the_curve_with_think_time_matches_mean_value_analysis() {
     with_seed(2, |seed| {
         let (service, think) = (ms(2), ms(18));
-        let server = SimServer::new(Law::Exponential(service), Some(1));
+        let server = SimServer::new(ServiceTimeDistribution::Exponential(service), Some(1));
         let mut plan = plan(seed, 20);
-        plan.workload.web_mut().unwrap().think = Think::Exponential(think);
+        plan.workload.web_mut().unwrap().think = ThinkTime::Exponential(think);
         plan.catalog = plan.workload.catalog();
         let found = Simulation::new(plan, server).analyze();
         assert_valid(&found);

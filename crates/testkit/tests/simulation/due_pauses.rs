@@ -1,10 +1,10 @@
 //! Users whose pauses count from due times: interarrival times, and operations that are owed.
 
-use model::{Answer, IntervalRecord, Mix, PauseKind, PauseStart, Plan, Step, Think, User, WebRequest};
+use model::{IntervalRecord, Mix, PauseKind, PauseStart, Plan, Step, ThinkTime, User, UserReply, WebRequest};
 use stats::Moments;
 use testkit::{
-    Law, Recording, SimServer, Simulation, TimeWindow, analyze, assert_conserved, closed_plan, mg1_response,
-    phases, with_seed,
+    Recording, ServiceTimeDistribution, SimServer, Simulation, TimeWindow, analyze, assert_conserved,
+    closed_plan, mg1_response, phases, with_seed,
 };
 use units::{Nanos, Rng};
 
@@ -13,7 +13,7 @@ use super::{assert_valid, close, ms, remarks, s};
 /// Users who perform an operation after each pause.
 #[derive(Debug, Clone, Copy)]
 struct Callers {
-    pauses: Think,
+    pauses: ThinkTime,
     from: PauseStart,
 }
 
@@ -26,7 +26,7 @@ struct Caller {
 impl User for Caller {
     type Operation = WebRequest;
 
-    fn next(&mut self, _: Option<Answer>, rng: &mut Rng) -> Step<WebRequest> {
+    fn next(&mut self, _: Option<UserReply>, rng: &mut Rng) -> Step<WebRequest> {
         self.has_paused = !self.has_paused;
         match self.callers.pauses.draw(rng).filter(|_| self.has_paused) {
             Some(time) => Step::Think { kind: 0, time, from: self.callers.from },
@@ -78,9 +78,9 @@ fn sum(recording: &Recording, of: impl Fn(&IntervalRecord) -> u128) -> u128 {
 /// date.
 #[test]
 fn what_fell_due_while_the_user_was_busy_is_sent_at_once() {
-    let callers = Callers { pauses: Think::Fixed(ms(100)), from: PauseStart::Due };
+    let callers = Callers { pauses: ThinkTime::Fixed(ms(100)), from: PauseStart::Due };
     let freeze = Some(TimeWindow { from: s(1), to: ms(1_500) });
-    let server = SimServer { freeze, ..SimServer::new(Law::Fixed(ms(30)), Some(1)) };
+    let server = SimServer { freeze, ..SimServer::new(ServiceTimeDistribution::Fixed(ms(30)), Some(1)) };
     let mut plan = plan(1, 1, callers, 4);
     plan.rules.operations_min = 10;
     let recording = run(&plan, callers, server);
@@ -117,10 +117,12 @@ fn what_fell_due_while_the_user_was_busy_is_sent_at_once() {
 #[test]
 fn exponential_interarrival_times_make_a_queue_of_each_user() {
     with_seed(92, |seed| {
-        let callers = Callers { pauses: Think::Exponential(ms(100)), from: PauseStart::Due };
+        let callers = Callers { pauses: ThinkTime::Exponential(ms(100)), from: PauseStart::Due };
         let plan = plan(seed, 40, callers, 100);
-        let analysis =
-            analyze(&plan, run(&plan, callers, SimServer::new(Law::Fixed(ms(70)), None)).intervals);
+        let analysis = analyze(
+            &plan,
+            run(&plan, callers, SimServer::new(ServiceTimeDistribution::Fixed(ms(70)), None)).intervals,
+        );
         assert_valid(&analysis);
         let point = &analysis.load_points[0];
         let expected = mg1_response(10.0, 0.070, 0.0).expect("a steady state");
@@ -136,9 +138,9 @@ fn exponential_interarrival_times_make_a_queue_of_each_user() {
 /// The same pauses from the end of the operation before make N = X·(R + Z) of a closed loop.
 #[test]
 fn from_the_end_of_operations_users_owe_nothing() {
-    let callers = Callers { pauses: Think::Exponential(ms(100)), from: PauseStart::Done };
+    let callers = Callers { pauses: ThinkTime::Exponential(ms(100)), from: PauseStart::Done };
     let plan = plan(3, 40, callers, 100);
-    let recording = run(&plan, callers, SimServer::new(Law::Fixed(ms(70)), None));
+    let recording = run(&plan, callers, SimServer::new(ServiceTimeDistribution::Fixed(ms(70)), None));
     assert_eq!(sum(&recording, |record| record.flow.user_wait.n.into()), 0);
     let analysis = analyze(&plan, recording.intervals);
     assert_valid(&analysis);
@@ -150,11 +152,14 @@ fn from_the_end_of_operations_users_owe_nothing() {
 #[test]
 fn threads_that_block_have_the_records_of_tasks() {
     for from in [PauseStart::Due, PauseStart::Done] {
-        let callers = Callers { pauses: Think::Exponential(ms(20)), from };
+        let callers = Callers { pauses: ThinkTime::Exponential(ms(20)), from };
         let mut plan = plan(4, 13, callers, 5);
         plan.agents[0].threads = 3;
         (plan.phases.ramp_up, plan.phases.ramp_down) = (s(1), s(1));
-        let server = SimServer { error_ratio: 0.01, ..SimServer::new(Law::Exponential(ms(9)), Some(10)) };
+        let server = SimServer {
+            error_ratio: 0.01,
+            ..SimServer::new(ServiceTimeDistribution::Exponential(ms(9)), Some(10))
+        };
         let [tasks, mut threads] = [false, true].map(|blocks| {
             Simulation { blocks, ..Simulation::new(plan.clone(), server) }.record_users(callers)
         });

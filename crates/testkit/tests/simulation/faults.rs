@@ -4,8 +4,8 @@ use analysis::Finding;
 use analysis::finding::SteadyFigure;
 use model::{Arrivals, Outcome, Page, Phase, Request, WebWorkload};
 use testkit::{
-    Law, SimServer, Simulation, assert_conserved, closed_plan, one_object, open_plan, phases, with_seed,
-    with_workload,
+    ServiceTimeDistribution, SimServer, Simulation, assert_conserved, closed_plan, one_object, open_plan,
+    phases, with_seed, with_workload,
 };
 
 use super::{assert_valid, close, ms, reasons, remarks, us};
@@ -23,7 +23,8 @@ fn binomial(what: &str, found: u64, n: u64, p: f64) {
 #[test]
 fn a_leak_is_not_a_steady_state() {
     with_seed(6, |seed| {
-        let server = SimServer { leak: 0.01, ..SimServer::new(Law::Exponential(ms(2)), None) };
+        let server =
+            SimServer { leak: 0.01, ..SimServer::new(ServiceTimeDistribution::Exponential(ms(2)), None) };
         let plan = open_plan(seed, 500.0, Arrivals::Constant, phases(5, 40));
         let found = Simulation::new(plan.clone(), server).analyze();
         let point = &found.load_points[0];
@@ -45,7 +46,7 @@ fn random_errors_are_counted_with_their_first_example() {
             error_ratio: 0.01,
             refusal_ratio: 0.02,
             network: us(50),
-            ..SimServer::new(Law::Fixed(ms(1)), None)
+            ..SimServer::new(ServiceTimeDistribution::Fixed(ms(1)), None)
         };
         let plan = open_plan(seed, 500.0, Arrivals::Constant, phases(1, 20));
         let simulation = Simulation::new(plan, faulty);
@@ -82,7 +83,10 @@ fn a_failure_skips_the_rest_of_the_page() {
             ..one_object()
         };
         let plan = with_workload(closed_plan(seed, &[10], phases(1, 20)), workload);
-        let server = SimServer { error_ratio: p, ..SimServer::new(Law::Exponential(ms(10)), None) };
+        let server = SimServer {
+            error_ratio: p,
+            ..SimServer::new(ServiceTimeDistribution::Exponential(ms(10)), None)
+        };
         let recording = Simulation::new(plan, server).record();
         assert_conserved(&recording.intervals);
         let asked =
@@ -102,7 +106,8 @@ fn a_failure_skips_the_rest_of_the_page() {
 #[test]
 fn network_delay_is_part_of_connect_and_response_time() {
     with_seed(9, |seed| {
-        let server = SimServer { network: ms(5), ..SimServer::new(Law::Fixed(ms(10)), None) };
+        let server =
+            SimServer { network: ms(5), ..SimServer::new(ServiceTimeDistribution::Fixed(ms(10)), None) };
         let found = Simulation::new(closed_plan(seed, &[4], phases(1, 10)), server).analyze();
         assert_valid(&found);
         let point = &found.load_points[0];

@@ -1,12 +1,17 @@
 //! Little's law and conservation on clean closed loops.
 
-use model::Think;
-use testkit::{Law, SimServer, Simulation, assert_conserved, closed_plan, phases, with_seed};
+use model::ThinkTime;
+use testkit::{
+    ServiceTimeDistribution, SimServer, Simulation, assert_conserved, closed_plan, phases, with_seed,
+};
 
 use super::{assert_valid, close, ms, us};
 
-fn check(seed: u64, think: Think, think_mean: f64) {
-    let server = SimServer { network: us(100), ..SimServer::new(Law::Exponential(ms(5)), Some(4)) };
+fn check(seed: u64, think: ThinkTime, think_mean: f64) {
+    let server = SimServer {
+        network: us(100),
+        ..SimServer::new(ServiceTimeDistribution::Exponential(ms(5)), Some(4))
+    };
     let mut plan = closed_plan(seed, &[20], phases(2, 20));
     plan.agents[0].threads = 2;
     plan.workload.web_mut().unwrap().think = think;
@@ -23,15 +28,15 @@ fn check(seed: u64, think: Think, think_mean: f64) {
 
 #[test]
 fn little_closes_without_think_time() {
-    with_seed(41, |seed| check(seed, Think::None, 0.0));
+    with_seed(41, |seed| check(seed, ThinkTime::None, 0.0));
 }
 
 #[test]
 fn little_closes_with_fixed_think_time() {
-    with_seed(42, |seed| check(seed, Think::Fixed(ms(50)), 0.050));
+    with_seed(42, |seed| check(seed, ThinkTime::Fixed(ms(50)), 0.050));
 }
 
 #[test]
 fn little_closes_with_exponential_think_time() {
-    with_seed(43, |seed| check(seed, Think::Exponential(ms(50)), 0.050));
+    with_seed(43, |seed| check(seed, ThinkTime::Exponential(ms(50)), 0.050));
 }

@@ -2,7 +2,7 @@
 
 use model::{IntervalRecord, Page, Request};
 use stats::Histogram;
-use testkit::{Law, SimServer, Simulation, closed_plan, phases, with_seed};
+use testkit::{ServiceTimeDistribution, SimServer, Simulation, closed_plan, phases, with_seed};
 
 use super::us;
 
@@ -18,7 +18,9 @@ fn the_histograms_of_a_second_take_the_memory_of_the_octaves_in_use() {
         let workload = plan.workload.web_mut().unwrap();
         workload.requests = (0..20).map(|kind| Request::file(&format!("/{kind}"), 500)).collect();
         workload.pages = (0..20).map(|kind| Page { weight: 1, requests: vec![kind] }).collect();
-        let recording = Simulation::new(plan, SimServer::new(Law::Exponential(us(800)), None)).record();
+        let recording =
+            Simulation::new(plan, SimServer::new(ServiceTimeDistribution::Exponential(us(800)), None))
+                .record();
         for record in &recording.intervals[..3] {
             assert!(30_000 < record.flow.ok && record.kinds.iter().all(|kind| kind.response.n > 1_000));
             let memory = memory(record);

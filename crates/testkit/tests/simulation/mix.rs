@@ -2,7 +2,9 @@
 
 use benchmarks::find;
 use model::{Arrivals, Plan, Score};
-use testkit::{Law, SimServer, Simulation, closed_plan, open_plan, phases, with_seed, with_workload};
+use testkit::{
+    ServiceTimeDistribution, SimServer, Simulation, closed_plan, open_plan, phases, with_seed, with_workload,
+};
 
 use super::{assert_valid, close, ms, remarks};
 
@@ -17,7 +19,8 @@ fn classes_have_their_shares() {
     with_seed(101, |seed| {
         let plan = open_plan(seed, 1_000.0, Arrivals::Constant, phases(1, 20));
         let plan = of_benchmark("web96", plan);
-        let found = Simulation::new(plan, SimServer::new(Law::Fixed(ms(2)), None)).analyze();
+        let found =
+            Simulation::new(plan, SimServer::new(ServiceTimeDistribution::Fixed(ms(2)), None)).analyze();
         assert_valid(&found);
         let point = &found.load_points[0];
         for (kind, (share, within)) in
@@ -34,14 +37,16 @@ fn classes_have_their_shares() {
 fn users_with_think_time_obey_the_interactive_law() {
     with_seed(102, |seed| {
         let plan = of_benchmark("dynpage", closed_plan(seed, &[100], phases(2, 30)));
-        let fast = Simulation::new(plan.clone(), SimServer::new(Law::Fixed(ms(5)), None)).analyze();
+        let fast = Simulation::new(plan.clone(), SimServer::new(ServiceTimeDistribution::Fixed(ms(5)), None))
+            .analyze();
         assert_valid(&fast);
         let point = &fast.load_points[0];
         close("rate", point.rate, 100.0 / 0.275, 0.03);
         assert!(point.rate < 370.37 && !remarks(point).contains(&"think"), "{:?}", point.verdict);
         assert!(point.little_gap.unwrap() < 0.01);
 
-        let slow = Simulation::new(plan, SimServer::new(Law::Fixed(ms(10)), Some(1))).analyze();
+        let slow =
+            Simulation::new(plan, SimServer::new(ServiceTimeDistribution::Fixed(ms(10)), Some(1))).analyze();
         assert_valid(&slow);
         let point = &slow.load_points[0];
         close("rate", point.rate, 100.0, 0.01);
@@ -59,8 +64,11 @@ fn the_harmonic_score_of_equal_kinds_is_the_capacity() {
             let mut plan = of_benchmark("web96", closed_plan(seed, &[8], phases(2, 60)));
             plan.catalog.score = Score::Harmonic { weights: vec![0.25, 0.25, 0.4, 0.1] };
             assert_eq!(plan.catalog.check(), Ok(()));
-            let found =
-                Simulation::new(plan, SimServer::new(Law::Exponential(ms(5)), Some(workers))).analyze();
+            let found = Simulation::new(
+                plan,
+                SimServer::new(ServiceTimeDistribution::Exponential(ms(5)), Some(workers)),
+            )
+            .analyze();
             assert_valid(&found);
             let point = &found.load_points[0];
             close("score", point.score.unwrap(), expected, 0.03);

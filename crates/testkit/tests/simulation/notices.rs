@@ -1,9 +1,10 @@
 //! Notices that users get while they think: what is begun has ended, is lost or is pending.
 
 use analysis::NoticeResult;
-use model::{NoticeKind, Phases, Plan, Think, WebWorkload};
+use model::{NoticeKind, Phases, Plan, ThinkTime, WebWorkload};
 use testkit::{
-    Law, SimNotices, SimServer, Simulation, assert_conserved, closed_plan, one_object, phases, with_workload,
+    ServiceTimeDistribution, SimNotices, SimServer, Simulation, assert_conserved, closed_plan, one_object,
+    phases, with_workload,
 };
 use units::Nanos;
 
@@ -11,7 +12,7 @@ use super::{assert_valid, ms, s};
 
 /// One user that thinks for 90 ms after each operation of 10 ms: ten operations a second, and a time limit of 1 s.
 fn plan(drain: Nanos) -> Plan {
-    let workload = WebWorkload { think: Think::Fixed(ms(90)), ..one_object() };
+    let workload = WebWorkload { think: ThinkTime::Fixed(ms(90)), ..one_object() };
     let mut plan = with_workload(closed_plan(7, &[1], Phases { drain, ..phases(0, 20) }), workload);
     plan.time_limit = s(1);
     plan.catalog.notices = vec![NoticeKind { name: "delivery".to_owned() }];
@@ -19,7 +20,8 @@ fn plan(drain: Nanos) -> Plan {
 }
 
 fn run(plan: Plan, notices: SimNotices) -> NoticeResult {
-    let server = SimServer { notices: Some(notices), ..SimServer::new(Law::Fixed(ms(10)), None) };
+    let server =
+        SimServer { notices: Some(notices), ..SimServer::new(ServiceTimeDistribution::Fixed(ms(10)), None) };
     let simulation = Simulation::new(plan, server);
     assert_conserved(&simulation.record().intervals);
     let analysis = simulation.analyze();

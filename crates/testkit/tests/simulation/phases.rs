@@ -3,8 +3,8 @@
 use analysis::VerdictState;
 use model::{Arrivals, Flow, IntervalRecord, Load, Phase, Phases};
 use testkit::{
-    Law, Recording, SimServer, Simulation, TimeWindow, assert_conserved, closed_plan, open_plan, phases,
-    with_seed,
+    Recording, ServiceTimeDistribution, SimServer, Simulation, TimeWindow, assert_conserved, closed_plan,
+    open_plan, phases, with_seed,
 };
 use units::Nanos;
 
@@ -25,7 +25,7 @@ fn only_what_completes_inside_steady_is_measured() {
     with_seed(71, |seed| {
         let mut plan = closed_plan(seed, &[2], phases(1, 2));
         plan.rules.operations_min = 1;
-        let simulation = Simulation::new(plan, SimServer::new(Law::Fixed(ms(290)), None));
+        let simulation = Simulation::new(plan, SimServer::new(ServiceTimeDistribution::Fixed(ms(290)), None));
         let recording = simulation.record();
         assert_conserved(&recording.intervals);
         assert_eq!(sum(&recording, Phase::Settle, |flow| flow.ok), 6);
@@ -48,7 +48,8 @@ fn only_what_completes_inside_steady_is_measured() {
 fn a_completion_at_the_very_end_of_steady_is_still_in_flight() {
     with_seed(77, |seed| {
         let plan = closed_plan(seed, &[2], phases(1, 2));
-        let recording = Simulation::new(plan, SimServer::new(Law::Fixed(ms(300)), None)).record();
+        let recording =
+            Simulation::new(plan, SimServer::new(ServiceTimeDistribution::Fixed(ms(300)), None)).record();
         assert_eq!(sum(&recording, Phase::Steady, |flow| flow.ok), 12);
         let end = last(&recording, Phase::Steady).flow;
         assert_eq!((end.in_flight_at_end, end.in_flight_age_ns), (2, 600_000_000));
@@ -65,7 +66,7 @@ fn operations_unfinished_after_the_drain_are_abandoned_or_skipped() {
             plan.load_points[0].load =
                 Load::Rate { per_second: 3.0, arrivals: Arrivals::Constant, in_flight_max: 3 };
             let freeze = Some(TimeWindow { from: ms(400), to: s(100) });
-            let server = SimServer { freeze, ..SimServer::new(Law::Fixed(ms(10)), None) };
+            let server = SimServer { freeze, ..SimServer::new(ServiceTimeDistribution::Fixed(ms(10)), None) };
             let recording = Simulation::new(plan, server).record();
             assert_conserved(&recording.intervals);
             assert_eq!(sum(&recording, Phase::Steady, |flow| flow.due), 9);
@@ -82,7 +83,8 @@ fn operations_unfinished_after_the_drain_are_abandoned_or_skipped() {
 fn without_a_drain_operations_in_flight_are_counted() {
     with_seed(73, |seed| {
         let plan = closed_plan(seed, &[5], Phases { drain: Nanos::ZERO, ..phases(0, 1) });
-        let recording = Simulation::new(plan, SimServer::new(Law::Fixed(ms(300)), None)).record();
+        let recording =
+            Simulation::new(plan, SimServer::new(ServiceTimeDistribution::Fixed(ms(300)), None)).record();
         assert_conserved(&recording.intervals);
         assert_eq!(recording.intervals.last().unwrap().flow.in_flight_at_end, 5);
         assert_eq!(recording.intervals.last().unwrap().end, s(1));
@@ -94,9 +96,11 @@ fn without_a_drain_operations_in_flight_are_counted() {
 fn users_arrive_and_leave_evenly_over_the_ramps() {
     with_seed(74, |seed| {
         let phases = Phases { ramp_up: s(5), ramp_down: s(5), ..phases(0, 10) };
-        let recording =
-            Simulation::new(closed_plan(seed, &[10], phases), SimServer::new(Law::Fixed(ms(20)), None))
-                .record();
+        let recording = Simulation::new(
+            closed_plan(seed, &[10], phases),
+            SimServer::new(ServiceTimeDistribution::Fixed(ms(20)), None),
+        )
+        .record();
         assert_conserved(&recording.intervals);
         for user in 0..10 {
             let mut sent =
@@ -117,7 +121,7 @@ fn a_run_that_is_asked_to_stop_ends_early_with_a_partial_interval() {
     with_seed(75, |seed| {
         let mut plan = open_plan(seed, 500.0, Arrivals::Poisson, phases(1, 30));
         plan.agents[0].threads = 2;
-        let server = SimServer::new(Law::Exponential(us(10_000)), Some(8));
+        let server = SimServer::new(ServiceTimeDistribution::Exponential(us(10_000)), Some(8));
         let simulation = Simulation { stop_at: Some(ms(4_321)), ..Simulation::new(plan, server) };
         let recording = simulation.record();
         assert_conserved(&recording.intervals);
@@ -143,7 +147,9 @@ fn threads_that_leave_the_drain_at_different_times_are_not_missing() {
         let mut plan = closed_plan(seed, &[2], Phases { drain: s(20), ..phases(0, 100) });
         plan.agents[0].threads = 2;
         // User 0 and user 1 draw different times; the longest are several seconds.
-        let found = Simulation::new(plan, SimServer::new(Law::Exponential(ms(1_500)), None)).analyze();
+        let found =
+            Simulation::new(plan, SimServer::new(ServiceTimeDistribution::Exponential(ms(1_500)), None))
+                .analyze();
         assert_eq!(
             found.load_points[0].verdict.state,
             VerdictState::Valid,

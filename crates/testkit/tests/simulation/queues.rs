@@ -1,7 +1,7 @@
 //! Response times of open queues against the formulas of queueing theory.
 
 use model::Arrivals;
-use testkit::{Law, SimServer, Simulation, open_plan, phases, with_seed};
+use testkit::{ServiceTimeDistribution, SimServer, Simulation, open_plan, phases, with_seed};
 
 use super::{assert_valid, close, us};
 
@@ -29,7 +29,7 @@ fn check(seed: u64, server: SimServer, rate: f64, expected: Option<f64>) {
 /// M/M/1 with S = 400 µs at utilization `rho`: R = S ÷ (1 − ρ).
 fn check_one_worker(seed: u64, rho: f64) {
     with_seed(seed, |seed| {
-        let server = SimServer::new(Law::Exponential(us(400)), Some(1));
+        let server = SimServer::new(ServiceTimeDistribution::Exponential(us(400)), Some(1));
         let rate = rho * server.capacity();
         check(seed, server, rate, testkit::mm1_response(rate, 400e-6));
     });
@@ -54,7 +54,7 @@ fn one_worker_at_80_percent_takes_s_over_0_2() {
 fn check_several_workers(seed: u64, workers: u32) {
     with_seed(seed, |seed| {
         let service = us(500 * u64::from(workers));
-        let server = SimServer::new(Law::Exponential(service), Some(workers));
+        let server = SimServer::new(ServiceTimeDistribution::Exponential(service), Some(workers));
         let rate = 0.7 * server.capacity();
         check(seed, server, rate, testkit::mmc_response(rate, service.as_secs_f64(), workers));
     });
@@ -71,7 +71,7 @@ fn eight_workers_follow_erlang() {
 }
 
 /// M/G/1 at a utilization of 0.6.
-fn check_any_service(seed: u64, law: Law) {
+fn check_any_service(seed: u64, law: ServiceTimeDistribution) {
     with_seed(seed, |seed| {
         let rate = 0.6 / law.mean();
         let expected = testkit::mg1_response(rate, law.mean(), law.variation_squared());
@@ -82,11 +82,14 @@ fn check_any_service(seed: u64, law: Law) {
 /// A tenth takes eleven times as long: v = 2.25.
 #[test]
 fn two_service_times_follow_pollaczek_and_khinchine() {
-    check_any_service(31, Law::TwoPoint { short: us(200), long: us(2_200), long_share: 0.1 });
+    check_any_service(
+        31,
+        ServiceTimeDistribution::TwoPoint { short: us(200), long: us(2_200), long_share: 0.1 },
+    );
 }
 
 /// v = 0: half the waiting time of M/M/1.
 #[test]
 fn a_fixed_service_time_follows_pollaczek_and_khinchine() {
-    check_any_service(32, Law::Fixed(us(400)));
+    check_any_service(32, ServiceTimeDistribution::Fixed(us(400)));
 }

@@ -3,8 +3,8 @@
 use benchmarks::web::pages::PageSchedule;
 use model::{Arrivals, Load, Page, Phases, Plan, Request, WebWorkload};
 use testkit::{
-    Law, Recording, SimServer, Simulation, assert_conserved, one_object, open_plan, phases, with_seed,
-    with_workload,
+    Recording, ServiceTimeDistribution, SimServer, Simulation, assert_conserved, one_object, open_plan,
+    phases, with_seed, with_workload,
 };
 use units::Nanos;
 
@@ -24,7 +24,8 @@ fn plan(seed: u64, threads: u32) -> Plan {
 }
 
 fn run(plan: Plan) -> Recording {
-    let recording = Simulation::new(plan, SimServer::new(Law::Exponential(ms(8)), Some(4))).record();
+    let recording =
+        Simulation::new(plan, SimServer::new(ServiceTimeDistribution::Exponential(ms(8)), Some(4))).record();
     assert_conserved(&recording.intervals);
     recording
 }
@@ -75,7 +76,8 @@ fn the_number_in_flight_is_bounded_and_nothing_is_dropped() {
             plan.load_points[0].load =
                 Load::Rate { per_second: 200.0, arrivals: Arrivals::Poisson, in_flight_max: 4 };
             let expected = planned(&plan);
-            let recording = Simulation::new(plan, SimServer::new(Law::Fixed(ms(40)), None)).record();
+            let recording =
+                Simulation::new(plan, SimServer::new(ServiceTimeDistribution::Fixed(ms(40)), None)).record();
             assert_conserved(&recording.intervals);
             let mut in_flight = 0;
             for record in &recording.intervals {

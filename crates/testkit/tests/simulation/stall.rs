@@ -1,7 +1,10 @@
 //! A server that freezes once: visible if measured from due, hidden if measured from sending.
 
 use model::Arrivals;
-use testkit::{Law, SimServer, Simulation, Stall, TimeWindow, closed_plan, open_plan, phases, with_seed};
+use testkit::{
+    ServiceTimeDistribution, SimServer, Simulation, Stall, TimeWindow, closed_plan, open_plan, phases,
+    with_seed,
+};
 
 use super::{assert_valid, close, quantile, s, us};
 
@@ -13,7 +16,7 @@ fn stall(capacity: f64) -> Stall {
 }
 
 fn server(workers: Option<u32>) -> SimServer {
-    SimServer { freeze: Some(FREEZE), ..SimServer::new(Law::Fixed(us(125)), workers) }
+    SimServer { freeze: Some(FREEZE), ..SimServer::new(ServiceTimeDistribution::Fixed(us(125)), workers) }
 }
 
 /// p99 is 0.70 s for an instant drain; with 8,000/s of capacity 0.70 + 0.30 · 0.25 s.
@@ -66,10 +69,12 @@ fn service_times_hide_what_response_times_show() {
 fn a_closed_loop_hides_the_freeze() {
     with_seed(5, |seed| {
         let mut server = server(Some(8));
-        server.law = Law::Fixed(us(4_000));
+        server.law = ServiceTimeDistribution::Fixed(us(4_000));
         let closed = Simulation::new(closed_plan(seed, &[8], phases(0, 30)), server).analyze();
         let open = open_plan(seed, RATE * 0.8, Arrivals::Constant, phases(0, 30));
-        let open = Simulation::new(open, SimServer { law: Law::Fixed(us(2_000)), ..server }).analyze();
+        let open =
+            Simulation::new(open, SimServer { law: ServiceTimeDistribution::Fixed(us(2_000)), ..server })
+                .analyze();
         assert_valid(&closed);
         assert_valid(&open);
         let p99 = |found: &analysis::Analysis| quantile(&found.load_points[0].response, 0.99);

@@ -2,7 +2,7 @@
 
 use analysis::{Analyzer, StandingState};
 use model::{Arrivals, Plan};
-use testkit::{Law, SimServer, Simulation, closed_plan, open_plan, phases, with_seed};
+use testkit::{ServiceTimeDistribution, SimServer, Simulation, closed_plan, open_plan, phases, with_seed};
 
 use super::{ms, us};
 
@@ -24,21 +24,24 @@ fn check(plan: &Plan, server: SimServer) {
 #[test]
 fn a_closed_loop_gives_no_false_alarm() {
     with_seed(61, |seed| {
-        check(&closed_plan(seed, &[20], phases(1, 30)), SimServer::new(Law::Exponential(ms(40)), Some(4)));
+        check(
+            &closed_plan(seed, &[20], phases(1, 30)),
+            SimServer::new(ServiceTimeDistribution::Exponential(ms(40)), Some(4)),
+        );
     });
 }
 
 /// Some operations take longer than several seconds of the phase.
 #[test]
 fn long_operations_at_the_ends_of_the_phase_give_no_false_alarm() {
-    let law = Law::TwoPoint { short: ms(20), long: ms(3_000), long_share: 0.01 };
+    let law = ServiceTimeDistribution::TwoPoint { short: ms(20), long: ms(3_000), long_share: 0.01 };
     with_seed(62, |seed| check(&closed_plan(seed, &[20], phases(5, 30)), SimServer::new(law, None)));
 }
 
 #[test]
 fn a_busy_open_loop_gives_no_false_alarm() {
     with_seed(63, |seed| {
-        let server = SimServer::new(Law::Exponential(us(2_000)), Some(1));
+        let server = SimServer::new(ServiceTimeDistribution::Exponential(us(2_000)), Some(1));
         check(&open_plan(seed, 400.0, Arrivals::Poisson, phases(2, 30)), server);
     });
 }
@@ -47,7 +50,7 @@ fn a_busy_open_loop_gives_no_false_alarm() {
 #[test]
 fn a_slow_open_loop_gives_no_false_alarm() {
     with_seed(64, |seed| {
-        let server = SimServer::new(Law::Exponential(ms(800)), None);
+        let server = SimServer::new(ServiceTimeDistribution::Exponential(ms(800)), None);
         check(&open_plan(seed, 10.0, Arrivals::Poisson, phases(5, 60)), server);
     });
 }

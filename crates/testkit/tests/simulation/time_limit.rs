@@ -1,7 +1,10 @@
 //! Operations that exceed the time limit.
 
 use model::{Outcome, Phases};
-use testkit::{Law, SimServer, Simulation, TimeWindow, assert_conserved, closed_plan, phases, with_seed};
+use testkit::{
+    ServiceTimeDistribution, SimServer, Simulation, TimeWindow, assert_conserved, closed_plan, phases,
+    with_seed,
+};
 use units::Nanos;
 
 use super::{ms, s};
@@ -14,7 +17,7 @@ const SWEEP: Nanos = ms(50);
 fn an_operation_past_its_limit_is_given_up_and_the_user_goes_on() {
     with_seed(61, |seed| {
         let freeze = Some(TimeWindow { from: s(2), to: ms(4_900) });
-        let server = SimServer { freeze, ..SimServer::new(Law::Fixed(ms(10)), None) };
+        let server = SimServer { freeze, ..SimServer::new(ServiceTimeDistribution::Fixed(ms(10)), None) };
         let mut plan = closed_plan(seed, &[8], Phases { drain: s(2), ..phases(0, 8) });
         plan.time_limit = s(1);
         let recording = Simulation::new(plan, server).record();

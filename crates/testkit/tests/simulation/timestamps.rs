@@ -1,8 +1,9 @@
 //! The meaning of due, sent and done.
 
-use model::{Arrivals, Load, Think};
+use model::{Arrivals, Load, ThinkTime};
 use testkit::{
-    Law, SimServer, Simulation, TimeWindow, assert_conserved, closed_plan, open_plan, phases, with_seed,
+    ServiceTimeDistribution, SimServer, Simulation, TimeWindow, assert_conserved, closed_plan, open_plan,
+    phases, with_seed,
 };
 
 use super::{close, ms, reasons, s};
@@ -15,7 +16,8 @@ fn a_late_operation_counts_from_due() {
         let mut plan = open_plan(seed, 200.0, Arrivals::Constant, phases(0, 1));
         plan.load_points[0].load =
             Load::Rate { per_second: 200.0, arrivals: Arrivals::Constant, in_flight_max: 1 };
-        let recording = Simulation::new(plan, SimServer::new(Law::Fixed(ms(10)), None)).record();
+        let recording =
+            Simulation::new(plan, SimServer::new(ServiceTimeDistribution::Fixed(ms(10)), None)).record();
         assert_conserved(&recording.intervals);
         let first = &recording.intervals[0];
         // 99 are done before 1,000 ms, the last of them at 992.5: Σ (5k + 10), k = 0..98, is 25.245 s.
@@ -36,7 +38,7 @@ fn a_paused_generator_is_late_and_invalid() {
         let pause = TimeWindow { from: s(5), to: ms(5_200) };
         let simulation = Simulation {
             generator_pause: Some(pause),
-            ..Simulation::new(plan, SimServer::new(Law::Fixed(ms(1)), None))
+            ..Simulation::new(plan, SimServer::new(ServiceTimeDistribution::Fixed(ms(1)), None))
         };
         let found = simulation.analyze();
         let point = &found.load_points[0];
@@ -58,11 +60,11 @@ fn in_a_closed_loop_due_is_the_end_of_the_think_time() {
     with_seed(53, |seed| {
         // One user: 10 ms of service, 30 ms of thinking; due at 0, 40, 80… ms. Paused from 1,035 to 1,055 ms.
         let mut plan = closed_plan(seed, &[1], phases(0, 2));
-        plan.workload.web_mut().unwrap().think = Think::Fixed(ms(30));
+        plan.workload.web_mut().unwrap().think = ThinkTime::Fixed(ms(30));
         plan.catalog = plan.workload.catalog();
         let simulation = Simulation {
             generator_pause: Some(TimeWindow { from: ms(1_035), to: ms(1_055) }),
-            ..Simulation::new(plan, SimServer::new(Law::Fixed(ms(10)), None))
+            ..Simulation::new(plan, SimServer::new(ServiceTimeDistribution::Fixed(ms(10)), None))
         };
         let recording = simulation.record();
         assert_conserved(&recording.intervals);

@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 
 use model::{
-    Answer, Arrivals, Load, Mix, Outcome, Page, Phases, Plan, Request, Step, User, WebRequest, WebWorkload,
+    Arrivals, Load, Mix, Outcome, Page, Phases, Plan, Request, Step, User, UserReply, WebRequest, WebWorkload,
 };
 use testkit::{
-    Law, Recording, SimRequest, SimServer, Simulation, analyze, assert_conserved, one_object, open_plan,
-    phases, with_seed, with_workload,
+    Recording, ServiceTimeDistribution, SimRequest, SimServer, Simulation, analyze, assert_conserved,
+    one_object, open_plan, phases, with_seed, with_workload,
 };
 use units::{Nanos, Rng};
 
@@ -28,7 +28,7 @@ struct Browser {
 impl User for Browser {
     type Operation = WebRequest;
 
-    fn next(&mut self, last: Option<Answer>, rng: &mut Rng) -> Step<WebRequest> {
+    fn next(&mut self, last: Option<UserReply>, rng: &mut Rng) -> Step<WebRequest> {
         if let Some(answer) = last {
             self.n_failed += u16::from(answer.outcome != Outcome::Ok);
             self.has_thought = false;
@@ -111,7 +111,7 @@ fn sum(recording: &Recording, of: impl Fn(&model::Flow) -> u64) -> u64 {
 fn operation_k_is_the_next_of_user_k_mod_u_on_any_number_of_threads() {
     with_seed(91, |seed| {
         for arrivals in [Arrivals::Constant, Arrivals::Poisson] {
-            let server = SimServer::new(Law::Fixed(ms(30)), None);
+            let server = SimServer::new(ServiceTimeDistribution::Fixed(ms(30)), None);
             let one = run(plan(seed, arrivals, 7, 1), server);
             let schedule = plan(seed, arrivals, 7, 1);
             let mut due: BTreeMap<u32, Vec<Nanos>> = BTreeMap::new();
@@ -141,7 +141,7 @@ fn operation_k_is_the_next_of_user_k_mod_u_on_any_number_of_threads() {
 fn the_wait_for_a_user_is_counted_and_no_lateness() {
     let mut plan = plan(1, Arrivals::Constant, 1, 1);
     plan.phases = Phases { drain: s(10), ..phases(0, 4) };
-    let recording = run(plan, SimServer::new(Law::Fixed(ms(8)), None));
+    let recording = run(plan, SimServer::new(ServiceTimeDistribution::Fixed(ms(8)), None));
     let flow = recording.intervals.iter().fold(model::Flow::default(), |mut all, record| {
         all.merge(&record.flow).unwrap();
         all
@@ -158,7 +158,8 @@ fn the_wait_for_a_user_is_counted_and_no_lateness() {
 /// Units are counted as operations end, and pauses are neither made nor recorded.
 #[test]
 fn units_are_counted_and_pauses_are_skipped() {
-    let recording = run(plan(2, Arrivals::Constant, 50, 2), SimServer::new(Law::Fixed(ms(8)), None));
+    let recording =
+        run(plan(2, Arrivals::Constant, 50, 2), SimServer::new(ServiceTimeDistribution::Fixed(ms(8)), None));
     let units: u64 = recording.intervals.iter().map(|record| record.units[0].ok).sum();
     let ok = sum(&recording, |flow| flow.ok);
     let pauses = recording.intervals.iter().flat_map(|record| &record.pauses);
@@ -171,7 +172,10 @@ fn units_are_counted_and_pauses_are_skipped() {
 #[test]
 fn threads_that_block_have_the_records_of_tasks() {
     for arrivals in [Arrivals::Constant, Arrivals::Poisson] {
-        let server = SimServer { error_ratio: 0.05, ..SimServer::new(Law::Exponential(ms(9)), Some(2)) };
+        let server = SimServer {
+            error_ratio: 0.05,
+            ..SimServer::new(ServiceTimeDistribution::Exponential(ms(9)), Some(2))
+        };
         let [tasks, mut threads] = [false, true].map(|blocks| {
             let plan = plan(3, arrivals, 5, 3);
             Simulation { blocks, ..Simulation::new(plan, server) }.record_users(Browsers)
@@ -191,7 +195,7 @@ fn too_few_users_are_a_remark() {
     for (users, is_remark) in [(400, false), (20, true)] {
         let mut plan = plan(4, Arrivals::Poisson, users, 2);
         plan.phases = phases(1, 30);
-        let recording = run(plan.clone(), SimServer::new(Law::Fixed(ms(8)), None));
+        let recording = run(plan.clone(), SimServer::new(ServiceTimeDistribution::Fixed(ms(8)), None));
         let analysis = analyze(&plan, recording.intervals);
         assert_valid(&analysis);
         let found = remarks(&analysis.load_points[0]);

@@ -1,9 +1,10 @@
 //! Closed loops: the actions of a user follow from plan, seed and user alone.
 
-use model::{Page, Plan, Request, Think, WebWorkload};
+use model::{Page, Plan, Request, ThinkTime, WebWorkload};
 use stats::{Histogram, Moments};
 use testkit::{
-    Law, Recording, SimServer, Simulation, closed_plan, one_object, phases, with_seed, with_workload,
+    Recording, ServiceTimeDistribution, SimServer, Simulation, closed_plan, one_object, phases, with_seed,
+    with_workload,
 };
 
 use super::ms;
@@ -16,14 +17,14 @@ fn plan(seed: u64, threads: u32) -> Plan {
     let workload = WebWorkload {
         requests: (1..=4).map(object).collect(),
         pages: vec![page(&[0]), page(&[1, 2]), page(&[3])],
-        think: Think::Exponential(ms(30)),
+        think: ThinkTime::Exponential(ms(30)),
         ..one_object()
     };
     with_workload(plan, workload)
 }
 
 fn run(plan: Plan) -> Recording {
-    let server = SimServer::new(Law::Exponential(ms(20)), Some(10));
+    let server = SimServer::new(ServiceTimeDistribution::Exponential(ms(20)), Some(10));
     Simulation::new(plan, server).record()
 }
 
@@ -65,7 +66,7 @@ fn the_same_seed_gives_the_same_run_and_another_another() {
 /// threads are those of all clients together. A server that is slower for one of two by chance is less than fair.
 #[test]
 fn operations_of_clients_merge_exactly() {
-    let clients = |threads: u32, users: u32, law: Law| {
+    let clients = |threads: u32, users: u32, law: ServiceTimeDistribution| {
         let mut plan = closed_plan(3, &[users], phases(1, 4));
         plan.agents[0].threads = threads;
         let server = SimServer::new(law, None);
@@ -76,11 +77,11 @@ fn operations_of_clients_merge_exactly() {
         found
     };
     for threads in 1..=3 {
-        let found = clients(threads, 4, Law::Fixed(ms(10)));
+        let found = clients(threads, 4, ServiceTimeDistribution::Fixed(ms(10)));
         assert_eq!((found.n, found.least, found.greatest), (4, 400, 400), "{threads} threads");
         assert_eq!((found.mean, found.fairness), (400.0, Some(1.0)));
     }
-    let found = clients(2, 4, Law::Exponential(ms(10)));
+    let found = clients(2, 4, ServiceTimeDistribution::Exponential(ms(10)));
     assert!(found.least < found.greatest && found.fairness.unwrap() < 1.0, "{found:?}");
 }
 
@@ -89,8 +90,8 @@ fn operations_of_clients_merge_exactly() {
 #[test]
 fn think_times_are_recorded_as_drawn() {
     let plan = closed_plan(3, &[3], phases(0, 5));
-    let web = WebWorkload { think: Think::Fixed(ms(80)), ..one_object() };
-    let server = SimServer::new(Law::Fixed(ms(20)), None);
+    let web = WebWorkload { think: ThinkTime::Fixed(ms(80)), ..one_object() };
+    let server = SimServer::new(ServiceTimeDistribution::Fixed(ms(20)), None);
     let intervals = Simulation::new(with_workload(plan, web), server).record().intervals;
     let (mut drawn, mut spread) = (Moments::default(), Histogram::new());
     for record in &intervals {

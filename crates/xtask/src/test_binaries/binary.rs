@@ -34,7 +34,7 @@ pub(super) struct Conditions<'a> {
 }
 
 /// The tests of a binary that failed, and the times of all.
-pub(super) struct Performed {
+pub(super) struct BinaryResult {
     pub failed: Vec<String>,
     pub times: Vec<TestTime>,
     n_run: usize,
@@ -59,7 +59,7 @@ impl Binary {
     }
 
     /// Runs all of its tests, several at a time.
-    pub(super) fn perform(&self, conditions: Conditions) -> Result<Performed> {
+    pub(super) fn perform(&self, conditions: Conditions) -> Result<BinaryResult> {
         let per_cpu = if self.package == MOSTLY_WAITING.0 { MOSTLY_WAITING.1 } else { 1 };
         let n_threads = per_cpu * std::thread::available_parallelism()?.get();
         self.perform_some(&["--test-threads", &n_threads.to_string()], conditions)
@@ -93,7 +93,7 @@ impl Binary {
     ///
     /// # Errors
     /// The binary failed without the name of a test.
-    fn perform_some(&self, arguments: &[&str], conditions: Conditions) -> Result<Performed> {
+    fn perform_some(&self, arguments: &[&str], conditions: Conditions) -> Result<BinaryResult> {
         let clock = RealClock::start();
         let output = self.run(arguments, conditions)?;
         let seconds = clock.now().as_secs_f64();
@@ -105,7 +105,7 @@ impl Binary {
             println!("{text}{}", String::from_utf8_lossy(&output.stderr));
             ensure!(!failed.is_empty(), "{}: no test failed, but {}", self.name(), output.status);
         }
-        Ok(Performed { failed, times: times(&self.name(), &text), n_run: n_passed + n_failed })
+        Ok(BinaryResult { failed, times: times(&self.name(), &text), n_run: n_passed + n_failed })
     }
 
     /// Runs it as cargo would, in the folder of its crate.

@@ -64,7 +64,7 @@ const LISTED: usize = 20;
 
 /// A kind of binary, by what it needs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Need {
+enum MachineNeed {
     Nothing,
     IdleCpus,
     Quiet,
@@ -91,8 +91,8 @@ struct Lane<'a> {
 /// The binaries that failed.
 pub(crate) fn perform() -> Result<AcceptedRuns> {
     let binaries = build()?;
-    let of = |need: Need| binaries.iter().filter(move |one| need_of(one) == need).collect::<Vec<_>>();
-    let lists = [of(Need::Nothing), of(Need::IdleCpus), of(Need::Quiet)];
+    let of = |need: MachineNeed| binaries.iter().filter(move |one| need_of(one) == need).collect::<Vec<_>>();
+    let lists = [of(MachineNeed::Nothing), of(MachineNeed::IdleCpus), of(MachineNeed::Quiet)];
     ensure!(lists.iter().all(|list| !list.is_empty()), "cargo named no test binaries");
     let [computing, waiting, measuring] = lists;
     let folder = tempfile::tempdir()?;
@@ -132,13 +132,13 @@ pub(crate) fn perform() -> Result<AcceptedRuns> {
 }
 
 /// Returns what a binary needs.
-fn need_of(binary: &Binary) -> Need {
+fn need_of(binary: &Binary) -> MachineNeed {
     if MEASURING.contains(&binary.name().as_str()) {
-        Need::Quiet
+        MachineNeed::Quiet
     } else if COMPUTING.contains(&binary.package.as_str()) {
-        Need::Nothing
+        MachineNeed::Nothing
     } else {
-        Need::IdleCpus
+        MachineNeed::IdleCpus
     }
 }
 

@@ -8,7 +8,7 @@ use bytes::Bytes;
 use http1::{BodyReader, Framing};
 use tokio::io::ReadBuf;
 
-use super::connection::Connection;
+use super::connection::Http1Connection;
 use super::head::write_interim;
 use crate::frontend::min_rate::MinRateDeadline;
 use crate::frontend::peer::ClientStream;
@@ -17,7 +17,7 @@ use crate::message::{BodyError, ClientVersion, Interim, RequestBody};
 /// The body that follows the head that was parsed last.
 #[derive(Debug)]
 pub(super) struct IncomingBody<'a, W> {
-    connection: &'a mut Connection<W>,
+    connection: &'a mut Http1Connection<W>,
     reader: BodyReader,
     /// The version of the client; only HTTP/1.1 has interim responses (RFC 9110 §15.2).
     version: ClientVersion,
@@ -35,7 +35,7 @@ pub(super) struct IncomingBody<'a, W> {
 impl<'a, W: ClientStream> IncomingBody<'a, W> {
     /// Makes the body that begins after the head.
     pub(super) fn new(
-        connection: &'a mut Connection<W>,
+        connection: &'a mut Http1Connection<W>,
         framing: Framing,
         version: ClientVersion,
         expects_continue: bool,
@@ -96,7 +96,7 @@ impl<'a, W: ClientStream> IncomingBody<'a, W> {
             self.send_head(b"HTTP/1.1 100 Continue\r\n\r\n").await?;
         }
         self.taken = 0;
-        let Connection { wire, worker, deadline, kept, .. } = &mut *self.connection;
+        let Http1Connection { wire, worker, deadline, kept, .. } = &mut *self.connection;
         kept.clear();
         let reading = poll_fn(|context| {
             let input = &mut worker.buffers.borrow_mut().input;

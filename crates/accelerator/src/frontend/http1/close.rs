@@ -8,7 +8,7 @@ use std::task::{Poll, ready};
 use tokio::io::ReadBuf;
 use units::Nanos;
 
-use super::connection::{AfterResponse, Connection};
+use super::connection::{AfterResponse, Http1Connection};
 use crate::frontend::peer::ClientStream;
 
 /// The longest wait for a client to close after the last response.
@@ -17,7 +17,7 @@ const LINGER_TIME_MAX: Nanos = Nanos::from_secs(2);
 /// The most bytes that are read and discarded meanwhile.
 const LINGER_BYTES_MAX: usize = 1024 * 1024;
 
-impl<W: ClientStream> Connection<W> {
+impl<W: ClientStream> Http1Connection<W> {
     /// Ends the connection after its last response.
     pub(super) async fn end(&mut self, after: AfterResponse) -> io::Result<()> {
         match after {

@@ -8,11 +8,11 @@ use std::rc::Rc;
 use std::task::{Context, Poll};
 
 use bytes::Bytes;
-use http1::{Parsed, RequestHead, parse_request};
+use http1::{ParseStatus, RequestHead, parse_request};
 use tokio::io::ReadBuf;
 
 use super::head::refusal;
-use super::send::{Outgoing, SendProgress, send_now};
+use super::send::{OutgoingResponse, SendProgress, send_now};
 use crate::frontend::deadline::Deadline;
 use crate::frontend::fast_path::ResponseBatch;
 use crate::frontend::peer::{ClientStream, Peer};
@@ -67,7 +67,7 @@ impl Unsent {
 
 /// A connection with a client.
 #[derive(Debug)]
-pub(super) struct Connection<W> {
+pub(super) struct Http1Connection<W> {
     pub(super) wire: W,
     pub(super) peer: Peer,
     pub(super) worker: Rc<Worker>,
@@ -75,7 +75,7 @@ pub(super) struct Connection<W> {
     /// Bytes read but not parsed yet.
     pub(super) kept: Vec<u8>,
     /// The current response.
-    pub(super) outgoing: Outgoing,
+    pub(super) outgoing: OutgoingResponse,
     /// The number of requests that may follow.
     pub(super) requests_left: u64,
     unsent: Unsent,
@@ -129,7 +129,7 @@ pub(in crate::frontend) async fn serve<W: ClientStream>(
     start: InitialState,
 ) -> io::Result<Http1Outcome<W>> {
     let mut first = start.event;
-    let mut connection = Connection::new(wire, peer, worker, start);
+    let mut connection = Http1Connection::new(wire, peer, worker, start);
     let after = loop {
         let event = match first.take() {
             Some(event) => event,
@@ -174,25 +174,25 @@ pub(in crate::frontend) async fn refuse<W: ClientStream>(
     worker: Rc<Worker>,
     (status, reason): (u16, ProxyReason),
 ) {
-    let mut connection = Connection::new(wire, peer, worker, InitialState::default());
+    let mut connection = Http1Connection::new(wire, peer, worker, InitialState::default());
     // An I/O error concerns the client alone.
     if connection.refuse(status, reason).await.is_ok() {
         let _ = connection.linger().await;
     }
 }
 
-impl<W: ClientStream> Connection<W> {
-    fn new(wire: W, peer: Peer, worker: Rc<Worker>, start: InitialState) -> Connection<W> {
+impl<W: ClientStream> Http1Connection<W> {
+    fn new(wire: W, peer: Peer, worker: Rc<Worker>, start: InitialState) -> Http1Connection<W> {
         let (limits, deadline) = (worker.limits(), worker.deadline());
         // A client that connects is expected to send a request, so the head timeout applies.
         match start.kept.is_empty() {
             true => deadline.set_idle(limits.head_timeout),
             false => deadline.set(limits.head_timeout),
         }
-        Connection {
+        Http1Connection {
             wire,
             peer,
-            outgoing: Outgoing::new(&limits),
+            outgoing: OutgoingResponse::new(&limits),
             requests_left: limits.requests_per_connection.unwrap_or(u64::MAX).saturating_sub(start.answered),
             kept: start.kept,
             unsent: start.unsent,
@@ -286,7 +286,7 @@ impl<W: ClientStream> Connection<W> {
     /// Sends what the client did not take at once; returns whether the connection ends with it.
     async fn flush_unsent(&mut self) -> io::Result<bool> {
         let worker = Rc::clone(&self.worker);
-        self.outgoing = Outgoing::new(&worker.limits());
+        self.outgoing = OutgoingResponse::new(&worker.limits());
         let Unsent { head, body, closes } = mem::take(&mut self.unsent);
         let _in_flight = worker.track_request();
         self.send(&head, &body).await?;
@@ -323,10 +323,10 @@ impl<W: ClientStream> Connection<W> {
         }
         let bytes_max = self.head_bytes_max();
         match parse_request(&self.kept) {
-            Ok(Parsed::Complete { head, length }) if length <= bytes_max => {
+            Ok(ParseStatus::Complete { head, length }) if length <= bytes_max => {
                 ParseOutcome::Request(head, length)
             }
-            Ok(Parsed::Partial) if self.kept.len() < bytes_max => ParseOutcome::Partial,
+            Ok(ParseStatus::Partial) if self.kept.len() < bytes_max => ParseOutcome::Partial,
             Ok(_) => too_large(&self.kept[..self.kept.len().min(bytes_max)]),
             Err(http1::HeadError::Oversized(http1::HeadLimit::Bytes)) => too_large(&self.kept),
             Err(error) => {

@@ -131,12 +131,14 @@ pub(super) fn notes(head: &RequestHead, peer: &Peer) -> HeadNotes {
 
 #[cfg(test)]
 mod tests {
-    use http1::{Parsed, parse_request};
+    use http1::{ParseStatus, parse_request};
 
     use super::*;
 
     fn parsed(text: &str) -> RequestHead {
-        let Ok(Parsed::Complete { head, .. }) = parse_request(text.as_bytes()) else { panic!("{text:?}") };
+        let Ok(ParseStatus::Complete { head, .. }) = parse_request(text.as_bytes()) else {
+            panic!("{text:?}")
+        };
         head
     }
 

@@ -13,13 +13,13 @@ use http1::{HeaderLines, RequestHead, RequestMethod};
 use units::{Nanos, wall};
 
 use super::body::IncomingBody;
-use super::connection::{AfterResponse, Connection};
+use super::connection::{AfterResponse, Http1Connection};
 use super::head::{expects_continue, has_body, notes, to_client_request, version, write_head, write_upgrade};
-use super::send::Outgoing;
+use super::send::OutgoingResponse;
 use crate::exchange::{BodyStream, Response, ResponseBody};
 use crate::frontend::peer::ClientStream;
 use crate::frontend::service::Service;
-use crate::message::{ClientVersion, Handling, ProxyReason};
+use crate::message::{ClientVersion, ProxyReason, RequestHandling};
 use crate::observation::LogEntry;
 
 /// The properties of a request that decide how its response is framed.
@@ -50,7 +50,7 @@ struct LoggedRequest<'a> {
     began: Nanos,
 }
 
-impl<W: ClientStream> Connection<W> {
+impl<W: ClientStream> Http1Connection<W> {
     /// Answers the request whose head is the first `length` bytes of the input, and remembers the response if the very
     /// same head would be answered the same way.
     pub(super) async fn answer(&mut self, head: RequestHead, length: usize) -> io::Result<AfterResponse> {
@@ -67,7 +67,7 @@ impl<W: ClientStream> Connection<W> {
         };
         let _in_flight = worker.track_request();
         let reloads = worker.reloads();
-        self.outgoing = Outgoing::new(&limits);
+        self.outgoing = OutgoingResponse::new(&limits);
         let client_request = to_client_request(&bytes, &head, &self.peer);
         let mut body = IncomingBody::new(self, head.framing, version(&head), expects_continue);
         let mut response = worker.handle(client_request, &mut body).await;
@@ -114,7 +114,7 @@ impl<W: ClientStream> Connection<W> {
     ) -> io::Result<AfterResponse> {
         let version = request.head.map_or(ClientVersion::Http11, version);
         let is_head = request.head.is_some_and(|head| head.method == RequestMethod::Head);
-        self.outgoing = Outgoing::new(&self.worker.limits());
+        self.outgoing = OutgoingResponse::new(&self.worker.limits());
         let page = self.worker.refuse(status, reason, is_head);
         let handling = page.handling;
         let sent = self.send_response(page, ResponseContext { version, is_head, keep_alive: false }).await;
@@ -208,7 +208,7 @@ impl<W: ClientStream> Connection<W> {
     }
 
     /// Counts a response and logs it.
-    fn note(&self, request: &LoggedRequest<'_>, status: u16, handling: Handling) {
+    fn note(&self, request: &LoggedRequest<'_>, status: u16, handling: RequestHandling) {
         self.worker.note(&handling, status, self.outgoing.bytes);
         if !self.worker.is_logged() {
             return;

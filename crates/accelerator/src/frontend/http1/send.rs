@@ -7,9 +7,9 @@ use std::task::{Context, Poll};
 
 use units::Nanos;
 
-use super::connection::Connection;
+use super::connection::Http1Connection;
 use crate::frontend::ClientLimits;
-use crate::frontend::deadline::Elapsed;
+use crate::frontend::deadline::DeadlineElapsed;
 use crate::frontend::min_rate::MinRateDeadline;
 use crate::frontend::peer::ClientStream;
 
@@ -18,7 +18,7 @@ const WRITE_BYTES_MAX: usize = 512 * 1024;
 
 /// A response that is being sent.
 #[derive(Debug)]
-pub(super) struct Outgoing {
+pub(super) struct OutgoingResponse {
     /// The limit on the time that the client takes to receive it.
     min_rate: MinRateDeadline,
     /// Bytes sent so far.
@@ -27,11 +27,11 @@ pub(super) struct Outgoing {
     pub(super) body_bytes: u64,
 }
 
-impl Outgoing {
+impl OutgoingResponse {
     /// Makes a response of which nothing is sent yet.
-    pub(super) fn new(limits: &ClientLimits) -> Outgoing {
+    pub(super) fn new(limits: &ClientLimits) -> OutgoingResponse {
         let min_rate = MinRateDeadline::new(limits.write_timeout, limits.rate_min);
-        Outgoing { min_rate, bytes: 0, body_bytes: 0 }
+        OutgoingResponse { min_rate, bytes: 0, body_bytes: 0 }
     }
 }
 
@@ -81,7 +81,7 @@ fn poll_write<W: ClientStream>(
     }
 }
 
-impl<W: ClientStream> Connection<W> {
+impl<W: ClientStream> Http1Connection<W> {
     /// Sends a head and a body, within the client's minimum rate.
     pub(super) async fn send(&mut self, mut head: &[u8], mut body: &[u8]) -> io::Result<()> {
         while !(head.is_empty() && body.is_empty()) {
@@ -118,7 +118,7 @@ impl<W: ClientStream> Connection<W> {
             let writing = poll_fn(|context| write(&mut self.wire, context));
             match self.deadline.wait_until_look(&mut self.outgoing.min_rate, writing).await {
                 Ok(written) => return written,
-                Err(Elapsed) => self.check_rate()?,
+                Err(DeadlineElapsed) => self.check_rate()?,
             }
         }
     }

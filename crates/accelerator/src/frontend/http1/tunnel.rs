@@ -11,7 +11,7 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf, copy_bidirectional};
 use units::Nanos;
 
-use super::connection::Connection;
+use super::connection::Http1Connection;
 use crate::exchange::Tunnel;
 use crate::frontend::deadline::Deadline;
 use crate::frontend::peer::ClientStream;
@@ -26,7 +26,7 @@ struct TunnelStream<'a, W> {
     limit: Nanos,
 }
 
-impl<W: ClientStream> Connection<W> {
+impl<W: ClientStream> Http1Connection<W> {
     /// Relays bytes both ways until both sides have closed, none has passed for too long, or a graceful stop has
     /// lasted too long.
     pub(super) async fn tunnel(&mut self, mut tunnel: Tunnel) -> io::Result<()> {

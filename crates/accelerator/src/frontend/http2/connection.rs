@@ -112,7 +112,7 @@ where
     let client_context = ClientContext { client, scheme, body_bytes_max: limits.body_bytes_max };
     let (service, clock) = (Rc::clone(service), RealClock::start());
     let shared = StreamContext { service, client_context, limits: *limits, clock, gauge, stream_errors };
-    let serving = Connection {
+    let serving = Http2Connection {
         connection,
         shared: Rc::new(shared),
         streams: JoinSet::new(),
@@ -143,7 +143,7 @@ fn duration(time: Nanos) -> Duration {
     Duration::from_nanos(time.0)
 }
 
-struct Connection<S: AsyncRead + AsyncWrite + Unpin, V> {
+struct Http2Connection<S: AsyncRead + AsyncWrite + Unpin, V> {
     connection: h2::server::Connection<MeteredStream<S>, Bytes>,
     shared: Rc<StreamContext<V>>,
     streams: JoinSet<StreamOutcome>,
@@ -155,7 +155,7 @@ struct Connection<S: AsyncRead + AsyncWrite + Unpin, V> {
     is_leaving: bool,
 }
 
-impl<S: AsyncRead + AsyncWrite + Unpin, V: Service> Connection<S, V> {
+impl<S: AsyncRead + AsyncWrite + Unpin, V: Service> Http2Connection<S, V> {
     async fn run(mut self, stopping: impl Future) -> ConnectionEnd {
         let mut stopping = pin!(stopping);
         let mut is_stopped = false;

@@ -20,7 +20,7 @@ use super::response::{SentBytes, send};
 use crate::exchange::Response;
 use crate::frontend::min_rate::MinRateDeadline;
 use crate::frontend::{ClientLimits, Service};
-use crate::message::{ClientVersion, Handling};
+use crate::message::{ClientVersion, RequestHandling};
 use crate::observation::LogEntry;
 
 /// The state that the streams of a connection share.
@@ -142,7 +142,7 @@ impl<V: Service> StreamContext<V> {
         outcome
     }
 
-    fn log(&self, parts: &Parts, handling: Handling, status: u16, body_bytes: u64, start: Nanos) {
+    fn log(&self, parts: &Parts, handling: RequestHandling, status: u16, body_bytes: u64, start: Nanos) {
         let field = |name: HeaderName| parts.headers.get(name).map(|value| value.as_bytes());
         let authority = parts.uri.authority().map(|authority| authority.as_str().as_bytes());
         self.service.log(&LogEntry {

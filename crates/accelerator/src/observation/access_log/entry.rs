@@ -5,8 +5,8 @@ use std::net::SocketAddr;
 
 use units::{Nanos, WallTime};
 
-use super::time::Stamp;
-use crate::message::{ClientVersion, Handling};
+use super::time::TimestampCache;
+use crate::message::{ClientVersion, RequestHandling};
 
 /// The format of the access log.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -46,12 +46,12 @@ pub struct LogEntry<'a> {
     /// The time from the end of the request's head to the last byte of the response.
     pub duration: Nanos,
     /// The handling of the request.
-    pub handling: Handling,
+    pub handling: RequestHandling,
 }
 
 impl LogEntry<'_> {
     /// Appends the line, with its end.
-    pub(super) fn write(&self, form: LogFormat, stamp: &mut Stamp, out: &mut Vec<u8>) {
+    pub(super) fn write(&self, form: LogFormat, stamp: &mut TimestampCache, out: &mut Vec<u8>) {
         match form {
             LogFormat::Common => self.write_common(stamp, out),
             LogFormat::Combined => {
@@ -67,7 +67,7 @@ impl LogEntry<'_> {
         out.push(b'\n');
     }
 
-    fn write_common(&self, stamp: &mut Stamp, out: &mut Vec<u8>) {
+    fn write_common(&self, stamp: &mut TimestampCache, out: &mut Vec<u8>) {
         // Writing to memory does not fail.
         let _ = write!(out, "{} - - [{}] \"", self.client.ip().to_canonical(), stamp.common(self.time));
         write_escaped(self.method, out);
@@ -77,7 +77,7 @@ impl LogEntry<'_> {
         let _ = if self.body_bytes == 0 { write!(out, "-") } else { write!(out, "{}", self.body_bytes) };
     }
 
-    fn write_json(&self, stamp: &mut Stamp, out: &mut Vec<u8>) {
+    fn write_json(&self, stamp: &mut TimestampCache, out: &mut Vec<u8>) {
         let _ = write!(
             out,
             r#"{{"time":"{}","client":"{}""#,
@@ -128,7 +128,7 @@ fn write_member(name: &str, value: Option<&[u8]>, out: &mut Vec<u8>) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::message::{HitPath, ProxyReason};
+    use crate::message::{ProxyReason, ResponsePath};
 
     fn entry() -> LogEntry<'static> {
         LogEntry {
@@ -143,8 +143,8 @@ mod tests {
             status: 200,
             body_bytes: 5_125,
             duration: Nanos::from_micros(1_234),
-            handling: Handling {
-                path: HitPath::Memory,
+            handling: RequestHandling {
+                path: ResponsePath::Memory,
                 reason: ProxyReason::Fresh.into(),
                 origin_time: Some(Nanos::from_millis(40)),
             },
@@ -153,7 +153,7 @@ mod tests {
 
     fn line(entry: &LogEntry<'_>, form: LogFormat) -> String {
         let mut out = Vec::new();
-        entry.write(form, &mut Stamp::default(), &mut out);
+        entry.write(form, &mut TimestampCache::default(), &mut out);
         String::from_utf8(out).unwrap()
     }
 

@@ -19,7 +19,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 
 pub use entry::{LogEntry, LogFormat};
-pub(crate) use time::Stamp;
+pub(crate) use time::TimestampCache;
 
 use crate::observation::notice::Notices;
 
@@ -93,7 +93,7 @@ struct Buffer(Mutex<Lines>);
 #[derive(Debug, Default)]
 struct Lines {
     bytes: Vec<u8>,
-    stamp: Stamp,
+    stamp: TimestampCache,
 }
 
 /// A command to the thread.
@@ -212,7 +212,7 @@ mod tests {
     use units::{Nanos, WallTime};
 
     use super::*;
-    use crate::message::{ClientVersion, Handling, HitPath, ProxyReason};
+    use crate::message::{ClientVersion, ProxyReason, RequestHandling, ResponsePath};
 
     fn entry(target: &[u8]) -> LogEntry<'_> {
         LogEntry {
@@ -227,8 +227,8 @@ mod tests {
             status: 200,
             body_bytes: 5,
             duration: Nanos(1),
-            handling: Handling {
-                path: HitPath::Memory,
+            handling: RequestHandling {
+                path: ResponsePath::Memory,
                 reason: ProxyReason::Fresh.into(),
                 origin_time: None,
             },

@@ -8,7 +8,7 @@ const MONTHS: [&str; 12] =
 
 /// The timestamps of the second that was written last: a line's time seldom needs to be formatted anew.
 #[derive(Debug, Default)]
-pub(crate) struct Stamp {
+pub(crate) struct TimestampCache {
     /// Seconds since 1970, plus one, so that zero is no second.
     second: i64,
     /// `06/Nov/1994:08:49:37 +0000`
@@ -17,7 +17,7 @@ pub(crate) struct Stamp {
     iso: String,
 }
 
-impl Stamp {
+impl TimestampCache {
     /// Returns a time in the common log format: `06/Nov/1994:08:49:37 +0000`.
     pub(crate) fn common(&mut self, time: WallTime) -> &str {
         self.switch_to(time);
@@ -52,7 +52,7 @@ mod tests {
 
     #[test]
     fn both_timestamp_formats_follow_the_clock() {
-        let mut stamp = Stamp::default();
+        let mut stamp = TimestampCache::default();
         for (time, common, iso) in [
             (0, "01/Jan/1970:00:00:00 +0000", "1970-01-01T00:00:00.000Z"),
             (784_111_777_009, "06/Nov/1994:08:49:37 +0000", "1994-11-06T08:49:37.009Z"),

@@ -3,8 +3,8 @@
 use maud::{DOCTYPE, Markup, html};
 use units::{Bytes, Nanos, Ratio};
 
-use crate::message::HitPath;
-use crate::observation::Stamp;
+use crate::message::ResponsePath;
+use crate::observation::TimestampCache;
 use crate::operation::status::Status;
 use crate::origin::ServerState;
 
@@ -56,7 +56,7 @@ fn summary(status: &Status) -> String {
 fn paths(status: &Status) -> Markup {
     let totals = &status.totals;
     let reasons = totals.responses.iter().filter_map(|((path, reason), n)| {
-        HitPath::ALL.get(usize::from(*path)).map(|path| (path.name(), *reason, n))
+        ResponsePath::ALL.get(usize::from(*path)).map(|path| (path.name(), *reason, n))
     });
     html! {
         h2 { "Responses" }
@@ -130,7 +130,7 @@ fn hottest(status: &Status) -> Markup {
 }
 
 fn notices(status: &Status) -> Markup {
-    let mut stamp = Stamp::default();
+    let mut stamp = TimestampCache::default();
     let lines = status.notices.iter().rev().map(|notice| (stamp.iso(notice.time), notice));
     html! {
         h2 { "Notices" }

@@ -19,8 +19,8 @@ pub(crate) const DYNPAGE: Builtin = Builtin {
 mod tests {
     use std::sync::Arc;
 
-    use model::{Answer, Connection, Outcome, Step, Think, User};
-    use units::{Nanos, Purpose, Rng};
+    use model::{ConnectionLifetime, Outcome, Step, ThinkTime, User, UserReply};
+    use units::{Nanos, Rng, StreamPurpose};
 
     use super::*;
     use crate::web::pages::{PageMix, PageUser};
@@ -39,7 +39,7 @@ mod tests {
     /// Golden check G26: X ≤ N/Z.
     #[test]
     fn think_time_bounds_the_rate() {
-        let Think::Exponential(mean) = DYNPAGE.load().workload.web().unwrap().clone().think else {
+        let ThinkTime::Exponential(mean) = DYNPAGE.load().workload.web().unwrap().clone().think else {
             panic!("users think")
         };
         for (users, bound) in [(100.0, 370.37), (500.0, 1851.85), (1000.0, 3703.70)] {
@@ -51,9 +51,9 @@ mod tests {
     #[test]
     fn think_times_have_the_specified_distribution() {
         let workload = DYNPAGE.load().workload.web().unwrap().clone();
-        let keep_alive = Connection::KeepAlive { requests_max: None };
+        let keep_alive = ConnectionLifetime::KeepAlive { requests_max: None };
         let mut user = PageUser::new(Arc::new(PageMix::new(&workload, keep_alive, 100.0, 100)), 0);
-        let mut rng = Rng::new(1, Purpose::User, 0);
+        let mut rng = Rng::new(1, StreamPurpose::User, 0);
         let (mut sum, mut squares, mut longest, mut n, mut last) = (0.0, 0.0, 0.0f64, 0, None);
         while n < 1_000_000 {
             match user.next(last.take(), &mut rng) {
@@ -62,7 +62,7 @@ mod tests {
                     (sum, squares, n) = (sum + seconds, squares + seconds * seconds, n + 1);
                     longest = longest.max(seconds);
                 }
-                Step::Perform(_) => last = Some(Answer::of(Outcome::Ok)),
+                Step::Perform(_) => last = Some(UserReply::of(Outcome::Ok)),
                 _ => {}
             }
         }

@@ -1,6 +1,6 @@
 //! The pages of a workload at one level of load, prepared for random selection.
 
-use model::{Connection, DataSet, Page, Sampler, Think, WebWorkload};
+use model::{ConnectionLifetime, DataSet, Page, Sampler, ThinkTime, WebWorkload};
 use units::{Rng, Weights};
 
 /// Session lengths in requests with their weights: 30 % of length 1, 6.36 % of each length from 5 to 15.
@@ -27,7 +27,7 @@ pub struct PageMix {
     pages: Vec<Page>,
     weights: Weights,
     sampler: Sampler,
-    think: Think,
+    think: ThinkTime,
     /// Weights of [`SESSIONS`], if connections are kept for a session.
     sessions: Option<Weights>,
     data: Vec<DataSet>,
@@ -36,14 +36,14 @@ pub struct PageMix {
 
 impl PageMix {
     /// Creates the mix of a workload at a level of load (users, or operations per second), for a number of users.
-    pub fn new(workload: &WebWorkload, connection: Connection, level: f64, users: u32) -> PageMix {
+    pub fn new(workload: &WebWorkload, connection: ConnectionLifetime, level: f64, users: u32) -> PageMix {
         let sessions = Weights::new(SESSIONS.iter().map(|(_, weight)| *weight));
         PageMix {
             pages: workload.pages.clone(),
             weights: workload.page_weights(),
             sampler: Sampler::new(workload, level),
             think: workload.think,
-            sessions: sessions.filter(|_| connection == Connection::Sessions),
+            sessions: sessions.filter(|_| connection == ConnectionLifetime::Sessions),
             data: workload.data.clone(),
             users,
         }
@@ -84,7 +84,7 @@ impl PageMix {
 
 #[cfg(test)]
 mod tests {
-    use units::Purpose;
+    use units::StreamPurpose;
 
     use super::*;
     use crate::web::webstone::WEBSTONE_2_0_1;
@@ -93,10 +93,10 @@ mod tests {
     #[test]
     fn sessions_have_the_mean_length_of_the_table() {
         let workload = WEBSTONE_2_0_1.load().workload.web().unwrap().clone();
-        let mix = PageMix::new(&workload, Connection::Sessions, 1.0, 1);
-        let mut rng = Rng::new(1, Purpose::User, 0);
+        let mix = PageMix::new(&workload, ConnectionLifetime::Sessions, 1.0, 1);
+        let mut rng = Rng::new(1, StreamPurpose::User, 0);
         let total: u64 = (0..100_000).map(|_| u64::from(mix.session(&mut rng).unwrap())).sum();
         assert!((total as f64 / 1e5 - 7.299).abs() < 0.05, "{total}");
-        assert_eq!(PageMix::new(&workload, Connection::PerRequest, 1.0, 1).session(&mut rng), None);
+        assert_eq!(PageMix::new(&workload, ConnectionLifetime::PerRequest, 1.0, 1).session(&mut rng), None);
     }
 }

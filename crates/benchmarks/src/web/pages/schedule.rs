@@ -4,7 +4,7 @@
 //! that the file has in the closed loop, so the mix of requests is the same.
 
 use model::{Sampler, WebRequest, WebWorkload};
-use units::{Purpose, Rng, Weights};
+use units::{Rng, StreamPurpose, Weights};
 
 /// The operations of an open-loop schedule.
 #[derive(Debug, Clone)]
@@ -26,7 +26,7 @@ impl PageSchedule {
 
     /// Returns the k-th operation.
     pub fn operation(&self, k: u64) -> WebRequest {
-        let mut rng = Rng::new(self.seed, Purpose::Schedule, k);
+        let mut rng = Rng::new(self.seed, StreamPurpose::Schedule, k);
         let kind = rng.weighted(&self.weights) as u16;
         WebRequest { kind, closes: false, begins: true, number: self.sampler.number(kind, &mut rng) }
     }

@@ -16,7 +16,7 @@
 
 use std::sync::Arc;
 
-use model::{Answer, Outcome, Step, User, WebRequest};
+use model::{Outcome, Step, User, UserReply, WebRequest};
 use units::Rng;
 
 use super::PageMix;
@@ -75,7 +75,7 @@ impl User for PageUser {
     ///
     /// # Panics
     /// The answer to the last operation is missing, or a page has no request.
-    fn next(&mut self, last: Option<Answer>, rng: &mut Rng) -> Step<WebRequest> {
+    fn next(&mut self, last: Option<UserReply>, rng: &mut Rng) -> Step<WebRequest> {
         if let State::Fetching { page, request_index } = self.state {
             let ok = last.expect("an operation was performed").outcome == Outcome::Ok;
             if ok && let Some(kind) = self.mix.kind(page, request_index + 1) {
@@ -104,20 +104,20 @@ impl User for PageUser {
 
 #[cfg(test)]
 mod tests {
-    use model::{Connection, DataSet, RowPick, RowsEnd, Think, WebWorkload};
-    use units::{Nanos, Purpose};
+    use model::{ConnectionLifetime, DataSet, RowPick, RowsEnd, ThinkTime, WebWorkload};
+    use units::{Nanos, StreamPurpose};
 
     use super::*;
     use crate::web::webstone::{WEBSTONE_1_1, WEBSTONE_2_0_1};
 
     fn user(workload: &WebWorkload) -> PageUser {
-        PageUser::new(Arc::new(PageMix::new(workload, Connection::PerRequest, 1.0, 1)), 0)
+        PageUser::new(Arc::new(PageMix::new(workload, ConnectionLifetime::PerRequest, 1.0, 1)), 0)
     }
 
     /// Runs a user of the 1.1 pages for `n` steps; an operation fails if its file is in `broken`.
     fn transcript(seed: u64, n: usize, broken: &[&str]) -> String {
         let workload = WEBSTONE_1_1.load().workload.web().unwrap().clone();
-        let (mut user, mut rng) = (user(&workload), Rng::new(seed, Purpose::User, 0));
+        let (mut user, mut rng) = (user(&workload), Rng::new(seed, StreamPurpose::User, 0));
         let mut last = None;
         let mut lines = Vec::new();
         for _ in 0..n {
@@ -126,7 +126,7 @@ mod tests {
                     let path = &workload.requests[usize::from(kind)].name;
                     let outcome = if broken.contains(&path.as_str()) { Outcome::Reset } else { Outcome::Ok };
                     lines.push(format!("get {path}: {}", outcome.name()));
-                    last = Some(Answer::of(outcome));
+                    last = Some(UserReply::of(outcome));
                 }
                 Step::Unit { kind, ok } => {
                     lines.push(format!("page {kind} {}", if ok { "ok" } else { "failed" }))
@@ -175,13 +175,13 @@ mod tests {
 
     /// Mean body bytes over 10⁶ requests of one user.
     fn empirical_mean(workload: &WebWorkload) -> f64 {
-        let (mut user, mut rng) = (user(workload), Rng::new(1, Purpose::User, 0));
+        let (mut user, mut rng) = (user(workload), Rng::new(1, StreamPurpose::User, 0));
         let (mut bytes, mut n, mut last) = (0u64, 0, None);
         while n < 1_000_000 {
             if let Step::Perform(request) = user.next(last.take(), &mut rng) {
                 bytes += workload.requests[usize::from(request.kind)].body_bytes(request.number).unwrap();
                 n += 1;
-                last = Some(Answer::of(Outcome::Ok));
+                last = Some(UserReply::of(Outcome::Ok));
             }
         }
         bytes as f64 / 1e6
@@ -203,10 +203,10 @@ mod tests {
 
     #[test]
     fn users_think_after_a_page_and_close_connections_with_their_sessions() {
-        let think = Think::Fixed(Nanos::from_millis(5));
+        let think = ThinkTime::Fixed(Nanos::from_millis(5));
         let workload = WebWorkload { think, ..WEBSTONE_2_0_1.load().workload.web().unwrap().clone() };
-        let mix = PageMix::new(&workload, Connection::Sessions, 1.0, 1);
-        let (mut user, mut rng) = (PageUser::new(Arc::new(mix), 0), Rng::new(2, Purpose::User, 0));
+        let mix = PageMix::new(&workload, ConnectionLifetime::Sessions, 1.0, 1);
+        let (mut user, mut rng) = (PageUser::new(Arc::new(mix), 0), Rng::new(2, StreamPurpose::User, 0));
         let (mut lengths, mut length, mut last) = (Vec::new(), 0, None);
         while lengths.len() < 200 {
             match user.next(last.take(), &mut rng) {
@@ -215,7 +215,7 @@ mod tests {
                     if request.closes {
                         lengths.push(std::mem::take(&mut length));
                     }
-                    last = Some(Answer::of(Outcome::Ok));
+                    last = Some(UserReply::of(Outcome::Ok));
                 }
                 Step::Unit { .. } => {
                     assert_eq!(user.next(None, &mut rng), Step::think(Nanos::from_millis(5)));
@@ -241,14 +241,14 @@ mod tests {
         };
         let workload =
             WebWorkload { data: vec![data], ..WEBSTONE_2_0_1.load().workload.web().unwrap().clone() };
-        let mix = Arc::new(PageMix::new(&workload, Connection::PerRequest, 2.0, 2));
-        let (mut user, mut rng) = (PageUser::new(mix, 1), Rng::new(2, Purpose::User, 0));
+        let mix = Arc::new(PageMix::new(&workload, ConnectionLifetime::PerRequest, 2.0, 2));
+        let (mut user, mut rng) = (PageUser::new(mix, 1), Rng::new(2, StreamPurpose::User, 0));
         let (mut n_pages, mut last) = (0, None);
         loop {
             match user.next(last.take(), &mut rng) {
                 Step::Perform(request) => {
                     n_pages += u32::from(request.begins);
-                    last = Some(Answer::of(Outcome::Ok));
+                    last = Some(UserReply::of(Outcome::Ok));
                 }
                 Step::Leave => break,
                 _ => {}

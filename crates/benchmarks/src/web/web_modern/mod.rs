@@ -16,7 +16,7 @@ pub(crate) const WEB_MODERN: Builtin = Builtin {
 
 #[cfg(test)]
 mod tests {
-    use model::{Connection, HttpVersion, ReplyBody, Tls};
+    use model::{ConnectionLifetime, HttpVersion, ReplyBody, Tls};
 
     use super::*;
     use crate::web::web96::WEB96;
@@ -51,7 +51,7 @@ mod tests {
         let definition = WEB_MODERN.load().definition;
         let protocol = definition.workload.web().unwrap().protocol;
         assert_eq!((protocol.http, protocol.tls), (HttpVersion::Http2, Tls::Resumed));
-        assert_eq!((protocol.connection, protocol.streams), (Connection::Sessions, 1));
+        assert_eq!((protocol.connection, protocol.streams), (ConnectionLifetime::Sessions, 1));
         assert_eq!(definition.load.levels.list(None, definition.load.unit).len(), 10);
     }
 }

@@ -16,7 +16,9 @@ use crate::orders::sql::client::{
     ADVANCE, NEW_ORDER, NEXT_ORDER, ORDER, PAY_DISTRICT, PAY_WAREHOUSE, next_order,
 };
 use crate::orders::sql::columns::Columns;
-use crate::orders::sql::output::{CUSTOMERS_BY_NAME, End, bad_credit_entry, customer_number, stored_payment};
+use crate::orders::sql::output::{
+    CUSTOMERS_BY_NAME, TransactionEnd, bad_credit_entry, customer_number, stored_payment,
+};
 
 /// The statements as they are prepared here.
 pub(super) type BatchedStatements = MariaDbStatements<Statement>;
@@ -184,7 +186,7 @@ pub(super) async fn payment(
     sql: &BatchedStatements,
     input: &PaymentInput,
     now: WallTime,
-) -> Result<End, SqlFailure> {
+) -> Result<TransactionEnd, SqlFailure> {
     let (of, to) = (input.customer_district, input.district);
     let number = customer_number(wire, &sql.by_name, of, input.customer).await?;
     let (amount, entry) = (input.amount.0, format!("{number}{}", bad_credit_entry(input)));
@@ -196,5 +198,5 @@ pub(super) async fn payment(
     wire.change(1, &sql.history, history).await?;
     let paid = values![customer.0, customer.1, customer.2, to.warehouse, to.district];
     let row = wire.one(&sql.paid, paid).await?;
-    stored_payment(&mut Columns::of(&row), now).map(End::Commit)
+    stored_payment(&mut Columns::of(&row), now).map(TransactionEnd::Commit)
 }

@@ -8,10 +8,10 @@ use super::batched::{self, BatchedStatements};
 use super::stored::{self, StoredStatements};
 use crate::database::failure::SqlFailure;
 use crate::database::mariadb::wire::{Statement, Wire};
-use crate::database::transaction::Changes;
+use crate::database::transaction::CommitMode;
 use crate::orders::sql::batched::{delivery, new_order, stock_level};
 use crate::orders::sql::client::{self, ClientStatements};
-use crate::orders::sql::output::End;
+use crate::orders::sql::output::TransactionEnd;
 use crate::orders::sql::reading::{self, ReadingStatements};
 use crate::orders::sql::session::SqlForms;
 
@@ -62,13 +62,13 @@ impl SqlForms for MariaDbForms {
         wire: &mut Wire,
         input: &TransactionInput,
         now: WallTime,
-        changes: Changes,
-    ) -> Result<End, SqlFailure> {
+        changes: CommitMode,
+    ) -> Result<TransactionEnd, SqlFailure> {
         use TransactionInput::{Delivery, NewOrder, OrderStatus, Payment, StockLevel};
         match (self, input) {
             // A procedure begins and ends its transaction itself.
             (MariaDbForms::Stored(sql), input) => {
-                stored::call(wire, sql, input, now, changes).await.map(End::Commit)
+                stored::call(wire, sql, input, now, changes).await.map(TransactionEnd::Commit)
             }
             (MariaDbForms::Client(sql, _), NewOrder(input)) => client::new_order(wire, sql, input, now).await,
             (MariaDbForms::Client(sql, _), Payment(input)) => client::payment(wire, sql, input, now).await,
@@ -78,7 +78,7 @@ impl SqlForms for MariaDbForms {
             (MariaDbForms::Batched(sql, _), Payment(input)) => batched::payment(wire, sql, input, now).await,
             (MariaDbForms::Batched(sql, _), Delivery(input)) => delivery(wire, &**sql, input, now).await,
             (MariaDbForms::Batched(sql, _), StockLevel(input)) => {
-                stock_level(wire, &**sql, input).await.map(End::Commit)
+                stock_level(wire, &**sql, input).await.map(TransactionEnd::Commit)
             }
             (MariaDbForms::Client(_, sql) | MariaDbForms::Batched(_, sql), OrderStatus(input)) => {
                 reading::order_status(wire, sql, input).await

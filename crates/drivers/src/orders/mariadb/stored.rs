@@ -11,7 +11,7 @@ use crate::database::connection::{SqlConnection, statements, values};
 use crate::database::failure::{SqlFailure, WRONG_ROWS};
 use crate::database::mariadb::row::MariaDbRow;
 use crate::database::mariadb::wire::{Statement, Wire};
-use crate::database::transaction::Changes;
+use crate::database::transaction::CommitMode;
 use crate::orders::sql::columns::{Columns, short};
 use crate::orders::sql::output::{
     OrderHead, bad_credit_entry, placed, rolled_back, selected_customer, stored_order_status, stored_payment,
@@ -40,9 +40,9 @@ pub(super) async fn call(
     sql: &Statements,
     input: &TransactionInput,
     now: WallTime,
-    changes: Changes,
+    changes: CommitMode,
 ) -> Result<TransactionOutput, SqlFailure> {
-    let is_kept = i64::from(changes == Changes::Kept);
+    let is_kept = i64::from(changes == CommitMode::Kept);
     match input {
         TransactionInput::NewOrder(input) => new_order(wire, sql, input, now, is_kept).await,
         TransactionInput::Payment(input) => payment(wire, sql, input, now, is_kept).await,

@@ -12,7 +12,7 @@ use crate::database::postgres::wire::{Statement, Wire};
 use crate::orders::sql::batched::{BatchedSql, EnteredLine, LOW, Stock, Stocks, TERMS};
 use crate::orders::sql::client::{NEW_ORDER, ORDER, enter_history, name_and_address, payment_output};
 use crate::orders::sql::columns::Columns;
-use crate::orders::sql::output::{CUSTOMERS_BY_NAME, End, bad_credit_entry, customer_number};
+use crate::orders::sql::output::{CUSTOMERS_BY_NAME, TransactionEnd, bad_credit_entry, customer_number};
 
 /// The statements as they are prepared here.
 pub(super) type BatchedStatements = PostgresStatements<Statement>;
@@ -177,7 +177,7 @@ pub(super) async fn payment(
     sql: &BatchedStatements,
     input: &PaymentInput,
     now: WallTime,
-) -> Result<End, SqlFailure> {
+) -> Result<TransactionEnd, SqlFailure> {
     let of = input.customer_district;
     let number = customer_number(wire, &sql.by_name, of, input.customer).await?;
     let (amount, entry) = (input.amount.0, format!("{number}{}", bad_credit_entry(input)));

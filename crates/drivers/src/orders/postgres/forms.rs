@@ -8,10 +8,10 @@ use super::batched::{self, BatchedStatements};
 use super::stored::{self, StoredStatements};
 use crate::database::failure::SqlFailure;
 use crate::database::postgres::wire::{Statement, Wire};
-use crate::database::transaction::Changes;
+use crate::database::transaction::CommitMode;
 use crate::orders::sql::batched::{delivery, new_order, stock_level};
 use crate::orders::sql::client::{self, ClientStatements};
-use crate::orders::sql::output::End;
+use crate::orders::sql::output::TransactionEnd;
 use crate::orders::sql::reading::{self, ReadingStatements};
 use crate::orders::sql::session::SqlForms;
 
@@ -62,11 +62,13 @@ impl SqlForms for PostgresForms {
         wire: &mut Wire,
         input: &TransactionInput,
         now: WallTime,
-        _: Changes,
-    ) -> Result<End, SqlFailure> {
+        _: CommitMode,
+    ) -> Result<TransactionEnd, SqlFailure> {
         use TransactionInput::{Delivery, NewOrder, OrderStatus, Payment, StockLevel};
         match (self, input) {
-            (PostgresForms::Stored(sql), input) => stored::call(wire, sql, input, now).await.map(End::Commit),
+            (PostgresForms::Stored(sql), input) => {
+                stored::call(wire, sql, input, now).await.map(TransactionEnd::Commit)
+            }
             (PostgresForms::Client(sql, _), NewOrder(input)) => {
                 client::new_order(wire, sql, input, now).await
             }
@@ -79,7 +81,7 @@ impl SqlForms for PostgresForms {
             (PostgresForms::Batched(sql, _), Payment(input)) => batched::payment(wire, sql, input, now).await,
             (PostgresForms::Batched(sql, _), Delivery(input)) => delivery(wire, &**sql, input, now).await,
             (PostgresForms::Batched(sql, _), StockLevel(input)) => {
-                stock_level(wire, &**sql, input).await.map(End::Commit)
+                stock_level(wire, &**sql, input).await.map(TransactionEnd::Commit)
             }
             (PostgresForms::Client(_, sql) | PostgresForms::Batched(_, sql), OrderStatus(input)) => {
                 reading::order_status(wire, sql, input).await

@@ -20,7 +20,7 @@ use units::WallTime;
 
 use super::client::enter;
 use super::columns::Columns;
-use super::output::{End, OrderHead, in_lock_order, placed, rolled_back};
+use super::output::{OrderHead, TransactionEnd, in_lock_order, placed, rolled_back};
 use crate::database::connection::{SqlConnection, SqlRow, values};
 use crate::database::failure::{SqlFailure, WRONG_COLUMN, WRONG_ROWS};
 
@@ -147,7 +147,7 @@ pub(crate) async fn new_order<S: BatchedSql>(
     sql: &S,
     input: &NewOrderInput,
     now: WallTime,
-) -> Result<End, SqlFailure> {
+) -> Result<TransactionEnd, SqlFailure> {
     let (warehouse, district) = (input.district.warehouse, input.district.district);
     let head = head(connection, sql, input).await?;
     enter(connection, sql.order(), input, head.order, now).await?;
@@ -164,8 +164,8 @@ pub(crate) async fn new_order<S: BatchedSql>(
     sql.insert_lines(connection, (warehouse, district, head.order), &entered).await?;
     let missing = input.items.iter().find(|line| !items.contains_key(&line.item));
     Ok(match missing {
-        Some(missing) => End::Rollback(rolled_back(&head, missing.item)),
-        None => End::Commit(placed(&head, lines, now)),
+        Some(missing) => TransactionEnd::Rollback(rolled_back(&head, missing.item)),
+        None => TransactionEnd::Commit(placed(&head, lines, now)),
     })
 }
 
@@ -253,14 +253,14 @@ pub(crate) async fn delivery<S: BatchedSql>(
     sql: &S,
     input: &DeliveryInput,
     now: WallTime,
-) -> Result<End, SqlFailure> {
+) -> Result<TransactionEnd, SqlFailure> {
     let orders = oldest(connection, sql, input.warehouse).await?;
     let taken: Vec<(i64, i64)> =
         (1..).zip(orders).filter_map(|(district, order)| Some((district, i64::from(order?)))).collect();
     if !taken.is_empty() {
         sql.deliver(connection, input, &taken, now).await?;
     }
-    Ok(End::Commit(TransactionOutput::Delivery(DeliveryOutput { orders })))
+    Ok(TransactionEnd::Commit(TransactionOutput::Delivery(DeliveryOutput { orders })))
 }
 
 /// Finds and locks the oldest new order of each district. Where there seems to be none, another delivery may just have

@@ -16,7 +16,9 @@ use orders::{
 use units::WallTime;
 
 use super::columns::Columns;
-use super::output::{CUSTOMERS_BY_NAME, End, OrderHead, customer_number, in_lock_order, placed, rolled_back};
+use super::output::{
+    CUSTOMERS_BY_NAME, OrderHead, TransactionEnd, customer_number, in_lock_order, placed, rolled_back,
+};
 use crate::database::connection::{SqlConnection, SqlRow, statements, values};
 use crate::database::failure::SqlFailure;
 
@@ -98,7 +100,7 @@ pub(crate) async fn new_order<C: SqlConnection>(
     sql: &ClientStatements<C::Statement>,
     input: &NewOrderInput,
     now: WallTime,
-) -> Result<End, SqlFailure> {
+) -> Result<TransactionEnd, SqlFailure> {
     let head = head(connection, sql, input).await?;
     enter(connection, (&sql.order, &sql.new_order), input, head.order, now).await?;
     let mut items = Vec::with_capacity(input.items.len());
@@ -114,8 +116,8 @@ pub(crate) async fn new_order<C: SqlConnection>(
     }
     let missing = lines.iter().zip(input.items.iter()).find(|(line, _)| line.is_none());
     Ok(match missing {
-        Some((_, ordered)) => End::Rollback(rolled_back(&head, ordered.item)),
-        None => End::Commit(placed(&head, lines.into_iter().flatten().collect(), now)),
+        Some((_, ordered)) => TransactionEnd::Rollback(rolled_back(&head, ordered.item)),
+        None => TransactionEnd::Commit(placed(&head, lines.into_iter().flatten().collect(), now)),
     })
 }
 
@@ -212,7 +214,7 @@ pub(crate) async fn payment<C: SqlConnection>(
     sql: &ClientStatements<C::Statement>,
     input: &PaymentInput,
     now: WallTime,
-) -> Result<End, SqlFailure> {
+) -> Result<TransactionEnd, SqlFailure> {
     let of = input.customer_district;
     let number = customer_number(connection, &sql.by_name, of, input.customer).await?;
     let customer = (of.warehouse, of.district, number);
@@ -243,7 +245,7 @@ pub(crate) async fn enter_history<C: SqlConnection>(
     input: &PaymentInput,
     mut output: PaymentOutput,
     (warehouse, district): (NameAndAddress, NameAndAddress),
-) -> Result<End, SqlFailure> {
+) -> Result<TransactionEnd, SqlFailure> {
     let (of, to) = (input.customer_district, input.district);
     let (customer, to) = ((of.warehouse, of.district, output.customer.id), (to.warehouse, to.district));
     let data = history_data(warehouse.0.as_str(), district.0.as_str());
@@ -256,7 +258,7 @@ pub(crate) async fn enter_history<C: SqlConnection>(
         )
         .await?;
     (output.district, output.warehouse) = (district.1, warehouse.1);
-    Ok(End::Commit(TransactionOutput::Payment(Box::new(output))))
+    Ok(TransactionEnd::Commit(TransactionOutput::Payment(Box::new(output))))
 }
 
 /// Returns the output of a payment without the addresses of warehouse and district, from 15 columns of the customer.
@@ -292,7 +294,7 @@ pub(crate) async fn delivery<C: SqlConnection>(
     sql: &ClientStatements<C::Statement>,
     input: &DeliveryInput,
     now: WallTime,
-) -> Result<End, SqlFailure> {
+) -> Result<TransactionEnd, SqlFailure> {
     let mut orders = [None; DISTRICTS as usize];
     for (district, delivered) in (1..).zip(&mut orders) {
         let place = DistrictKey { warehouse: input.warehouse, district };
@@ -301,7 +303,7 @@ pub(crate) async fn delivery<C: SqlConnection>(
             deliver(connection, sql, (place, order), input.carrier, now).await?;
         }
     }
-    Ok(End::Commit(TransactionOutput::Delivery(DeliveryOutput { orders })))
+    Ok(TransactionEnd::Commit(TransactionOutput::Delivery(DeliveryOutput { orders })))
 }
 
 /// Finds and locks the oldest new order of a district. Where there seems to be none, another delivery may just have

@@ -5,11 +5,11 @@ use std::rc::Rc;
 use model::{MeasuredValues, OrderRequest, OrderSql, order_measure};
 use units::{RealClock, wall};
 
-use super::session::{Session, SqlForms};
-use crate::database::driver::{DatabaseSessions, Exchanged, SharedServer};
+use super::session::{OrderSession, SqlForms};
+use crate::database::driver::{DatabaseSessions, SharedServer, TrafficCounts};
 use crate::database::failure::SqlFailure;
 use crate::database::server::SqlServer;
-use crate::database::transaction::Changes;
+use crate::database::transaction::CommitMode;
 use crate::orders::count::{Counters, OrderCounts};
 use crate::orders::order_values;
 
@@ -41,7 +41,7 @@ impl<S: OrderServer> SqlContext<S> {
 
 impl<S: OrderServer> DatabaseSessions for SqlContext<S> {
     type Server = S;
-    type Session = Session<S::Forms>;
+    type Session = OrderSession<S::Forms>;
     type Operation = OrderRequest;
     /// The number of retries.
     type Performed = u64;
@@ -51,21 +51,21 @@ impl<S: OrderServer> DatabaseSessions for SqlContext<S> {
         &self.shared
     }
 
-    async fn open(&self) -> Result<Box<Session<S::Forms>>, SqlFailure> {
+    async fn open(&self) -> Result<Box<OrderSession<S::Forms>>, SqlFailure> {
         let connection = self.shared.server.connect().await?;
-        Session::open(self.form, connection).await.map(Box::new)
+        OrderSession::open(self.form, connection).await.map(Box::new)
     }
 
     async fn perform(
         &self,
-        session: &mut Session<S::Forms>,
+        session: &mut OrderSession<S::Forms>,
         request: &OrderRequest,
-        changes: Changes,
+        changes: CommitMode,
     ) -> Result<u64, SqlFailure> {
         session.perform(&self.counts, &request.input, wall(), changes).await
     }
 
-    fn measured(&self, request: &OrderRequest, n_retries: u64, exchanged: Exchanged) -> MeasuredValues {
+    fn measured(&self, request: &OrderRequest, n_retries: u64, exchanged: TrafficCounts) -> MeasuredValues {
         let measures = [
             (order_measure::ROUND_TRIPS, exchanged.round_trips),
             (order_measure::RETRIES, n_retries),

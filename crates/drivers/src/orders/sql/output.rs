@@ -17,7 +17,7 @@ pub(crate) const CUSTOMERS_BY_NAME: &str =
     "SELECT c_id FROM customer WHERE c_w_id = $1 AND c_d_id = $2 AND c_last = $3 ORDER BY c_first, c_id";
 
 /// The way in which a transaction ends.
-pub(crate) enum End {
+pub(crate) enum TransactionEnd {
     /// Its changes are kept.
     Commit(TransactionOutput),
     /// Its changes are undone.

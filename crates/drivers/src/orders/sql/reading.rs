@@ -6,7 +6,7 @@ use orders::{
 };
 
 use super::columns::Columns;
-use super::output::{CUSTOMERS_BY_NAME, End, customer_number};
+use super::output::{CUSTOMERS_BY_NAME, TransactionEnd, customer_number};
 use crate::database::connection::{SqlConnection, SqlRow, statements, values};
 use crate::database::failure::SqlFailure;
 
@@ -31,7 +31,7 @@ pub(crate) async fn order_status<C: SqlConnection>(
     connection: &mut C,
     sql: &ReadingStatements<C::Statement>,
     input: &OrderStatusInput,
-) -> Result<End, SqlFailure> {
+) -> Result<TransactionEnd, SqlFailure> {
     let number = customer_number(connection, &sql.by_name, input.district, input.customer).await?;
     let (warehouse, district) = (input.district.warehouse, input.district.district);
     let row = connection.one(&sql.customer, values![warehouse, district, number]).await?;
@@ -39,14 +39,14 @@ pub(crate) async fn order_status<C: SqlConnection>(
     let row = connection.optional(&sql.order, values![warehouse, district, number]).await?;
     let Some(row) = row else {
         let output = OrderStatusOutput { customer, order: None };
-        return Ok(End::Commit(TransactionOutput::OrderStatus(output)));
+        return Ok(TransactionEnd::Commit(TransactionOutput::OrderStatus(output)));
     };
     let mut columns = Columns::of(&row);
     let (id, entered, carrier) = (columns.key()?, columns.time()?, columns.optional_key()?);
     let rows = connection.rows(&sql.lines, values![warehouse, district, id]).await?;
     let lines = rows.iter().map(status_line).collect::<Result<_, _>>()?;
     let order = Some(OrderDetails { id, entered, carrier, lines });
-    Ok(End::Commit(TransactionOutput::OrderStatus(OrderStatusOutput { customer, order })))
+    Ok(TransactionEnd::Commit(TransactionOutput::OrderStatus(OrderStatusOutput { customer, order })))
 }
 
 /// Reads a line of an order from a row.
@@ -66,12 +66,12 @@ pub(crate) async fn stock_level<C: SqlConnection>(
     connection: &mut C,
     sql: &ReadingStatements<C::Statement>,
     input: &StockLevelInput,
-) -> Result<End, SqlFailure> {
+) -> Result<TransactionEnd, SqlFailure> {
     let (warehouse, district) = (input.district.warehouse, input.district.district);
     let row = connection.one(&sql.next_order, values![warehouse, district]).await?;
     let next = Columns::of(&row).key()?;
     let (first, last) = (next.saturating_sub(RECENT_ORDERS), next.saturating_sub(1));
     let row = connection.one(&sql.low, values![warehouse, district, first, last, input.threshold]).await?;
     let n_low = Columns::of(&row).count()?;
-    Ok(End::Commit(TransactionOutput::StockLevel(StockLevelOutput { n_low })))
+    Ok(TransactionEnd::Commit(TransactionOutput::StockLevel(StockLevelOutput { n_low })))
 }

@@ -4,11 +4,11 @@ use model::OrderSql;
 use orders::{TransactionInput, TransactionOutput};
 use units::WallTime;
 
-use super::output::End;
+use super::output::TransactionEnd;
 use crate::database::connection::SqlConnection;
 use crate::database::driver::DatabaseSession;
 use crate::database::failure::SqlFailure;
-use crate::database::transaction::{Changes, RETRIES_MAX};
+use crate::database::transaction::{CommitMode, RETRIES_MAX};
 use crate::orders::count::{Counters, OpenTransaction};
 use crate::orders::verify;
 
@@ -34,17 +34,17 @@ pub(crate) trait SqlForms: Sized {
         connection: &mut Self::Connection,
         input: &TransactionInput,
         now: WallTime,
-        changes: Changes,
-    ) -> Result<End, SqlFailure>;
+        changes: CommitMode,
+    ) -> Result<TransactionEnd, SqlFailure>;
 }
 
 /// The session of a terminal of order entry.
-pub(crate) struct Session<F: SqlForms> {
+pub(crate) struct OrderSession<F: SqlForms> {
     connection: F::Connection,
     forms: F,
 }
 
-impl<F: SqlForms> DatabaseSession for Session<F> {
+impl<F: SqlForms> DatabaseSession for OrderSession<F> {
     type Connection = F::Connection;
 
     fn connection(&self) -> &F::Connection {
@@ -56,14 +56,14 @@ impl<F: SqlForms> DatabaseSession for Session<F> {
     }
 }
 
-impl<F: SqlForms> Session<F> {
+impl<F: SqlForms> OrderSession<F> {
     /// Prepares the statements on a new connection.
     pub(crate) async fn open(
         form: OrderSql,
         mut connection: F::Connection,
-    ) -> Result<Session<F>, SqlFailure> {
+    ) -> Result<OrderSession<F>, SqlFailure> {
         let forms = F::prepare(form, &mut connection).await?;
-        Ok(Session { connection, forms })
+        Ok(OrderSession { connection, forms })
     }
 
     /// Performs a transaction and returns the number of retries; what it writes bears the time `now`.
@@ -75,7 +75,7 @@ impl<F: SqlForms> Session<F> {
         counts: &Counters,
         input: &TransactionInput,
         now: WallTime,
-        changes: Changes,
+        changes: CommitMode,
     ) -> Result<u64, SqlFailure> {
         let mut n_retries = 0;
         loop {
@@ -91,9 +91,9 @@ impl<F: SqlForms> Session<F> {
         counts: &Counters,
         input: &TransactionInput,
         now: WallTime,
-        changes: Changes,
+        changes: CommitMode,
     ) -> Result<TransactionOutput, SqlFailure> {
-        if changes == Changes::Undone {
+        if changes == CommitMode::Undone {
             return self.undone(input, now).await;
         }
         if self.forms.is_one_statement(input) {
@@ -106,13 +106,13 @@ impl<F: SqlForms> Session<F> {
         }
         self.connection.begin(F::begin(input)).await?;
         match self.body(input, now, changes).await {
-            Ok(End::Commit(output)) => {
+            Ok(TransactionEnd::Commit(output)) => {
                 let open = OpenTransaction::begin(counts, input);
                 let committed = self.connection.commit().await;
                 let settled = settle(open, input, committed.map(|()| output));
                 self.connection.closed(settled).await
             }
-            Ok(End::Rollback(output)) => {
+            Ok(TransactionEnd::Rollback(output)) => {
                 self.connection.roll_back().await?;
                 checked(input, output)
             }
@@ -127,7 +127,7 @@ impl<F: SqlForms> Session<F> {
         now: WallTime,
     ) -> Result<TransactionOutput, SqlFailure> {
         self.connection.begin("BEGIN").await?;
-        match self.body(input, now, Changes::Undone).await {
+        match self.body(input, now, CommitMode::Undone).await {
             Ok(end) => {
                 self.connection.roll_back().await?;
                 checked(input, output_of(end))
@@ -140,15 +140,15 @@ impl<F: SqlForms> Session<F> {
         &mut self,
         input: &TransactionInput,
         now: WallTime,
-        changes: Changes,
-    ) -> Result<End, SqlFailure> {
+        changes: CommitMode,
+    ) -> Result<TransactionEnd, SqlFailure> {
         self.forms.perform(&mut self.connection, input, now, changes).await
     }
 }
 
-fn output_of(end: End) -> TransactionOutput {
+fn output_of(end: TransactionEnd) -> TransactionOutput {
     match end {
-        End::Commit(output) | End::Rollback(output) => output,
+        TransactionEnd::Commit(output) | TransactionEnd::Rollback(output) => output,
     }
 }
 

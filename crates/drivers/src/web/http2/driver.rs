@@ -24,8 +24,8 @@ use crate::web::capture::Capture;
 use crate::web::composed_request::ComposedRequest;
 use crate::web::context::{ExpectedReply, WebContext};
 use crate::web::describe::describe;
-use crate::web::marks::Marks;
 use crate::web::request::PreparedRequest;
+use crate::web::request_timestamps::RequestTimestamps;
 use crate::web::session_transport::SessionTransport;
 
 /// The most connections that a request is tried on, if earlier ones ended gracefully without processing it.
@@ -57,7 +57,7 @@ impl From<OperationFailure> for AttemptError {
 
 /// The progress of one operation.
 struct OperationProgress {
-    marks: Marks,
+    marks: RequestTimestamps,
     body_bytes: u64,
 }
 
@@ -84,7 +84,7 @@ impl Http2Driver {
         sent: Nanos,
     ) -> Reply {
         let web = Rc::clone(&self.web);
-        let marks = Marks { sent, connected: sent, ..Marks::default() };
+        let marks = RequestTimestamps { sent, connected: sent, ..RequestTimestamps::default() };
         let mut progress = OperationProgress { marks, body_bytes: 0 };
         let (mut n_attempts, mut may_repeat) = (0, true);
         let result = loop {
@@ -152,7 +152,7 @@ impl Http2Driver {
         operation: &WebRequest,
     ) -> Result<Response<RecvStream>, OperationFailure> {
         let sent = web.clock.now();
-        let marks = Marks { sent, connected: sent, ..Marks::default() };
+        let marks = RequestTimestamps { sent, connected: sent, ..RequestTimestamps::default() };
         let mut progress = OperationProgress { marks, body_bytes: 0 };
         let response = self.respond(web, operation, &mut progress).await;
         response.map_err(|error| self.reason(failure(web, &error, 0)))?

@@ -15,7 +15,7 @@ use std::sync::{Arc, OnceLock};
 use bytes::Bytes;
 use h2::client::{Builder, Connection, SendRequest};
 use http1::HEAD_BYTES_MAX;
-use model::{Connection as ConnectionReuse, Outcome, Request, WebProtocol};
+use model::{ConnectionLifetime as ConnectionReuse, Outcome, Request, WebProtocol};
 use rustls::ClientConfig;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;

@@ -1,13 +1,13 @@
 //! Requests made for one operation from templates and the user's values.
 
 use languages::is_credential;
-use model::{Request, RequestPart};
+use model::{Request, SecretLocation};
 
 use super::SessionContext;
 use super::template::{Template, ValueEncoding};
 use super::user::UserValues;
 use crate::web::composed_request::RequestParts;
-use crate::web::missing::Missing;
+use crate::web::missing_value::MissingValue;
 
 /// The templates of one kind of request.
 #[derive(Debug)]
@@ -26,7 +26,7 @@ impl Composer {
     /// Resolves the placeholders of a request; `sent` is the same request with its secrets.
     pub(super) fn new(request: &Request, sent: &Request, session: &SessionContext) -> Composer {
         let template = |text: &str, encoding| Template::new(text, encoding, sent, session);
-        let has_secret_body = request.secrets.iter().any(|secret| secret.part == RequestPart::Body);
+        let has_secret_body = request.secrets.iter().any(|secret| secret.part == SecretLocation::Body);
         let headers = request.headers.iter();
         Composer {
             sent: sent.clone(),
@@ -41,7 +41,7 @@ impl Composer {
     }
 
     /// Makes the parts of the request for an object.
-    pub(super) fn compose(&self, number: u64, user: &UserValues) -> Result<RequestParts, Missing> {
+    pub(super) fn compose(&self, number: u64, user: &UserValues) -> Result<RequestParts, MissingValue> {
         let write = |template: &Template| template.write(&self.sent, number, user);
         let mut headers = Vec::with_capacity(self.headers.len() + self.secret_headers.len() + 1);
         for (name, template) in &self.headers {

@@ -9,12 +9,12 @@ use model::{
 };
 
 use super::compose::Composer;
-use super::elsewhere::Elsewhere;
 use super::extract::Extractor;
 use super::origin::Origin;
+use super::redirect_targets::RedirectTargets;
 use crate::web::Target;
-use crate::web::capture::Wanted;
-use crate::web::missing::SessionNames;
+use crate::web::capture::CapturePlan;
+use crate::web::missing_value::SessionNames;
 use crate::web::setup_error::WebSetupError;
 use crate::{TargetPolicy, Trust};
 
@@ -30,7 +30,7 @@ pub(crate) struct SessionContext {
     kept: Vec<bool>,
     data: Vec<(DataSet, Arc<DataTable>)>,
     kinds: Vec<KindSession>,
-    pub(super) elsewhere: Elsewhere,
+    pub(super) elsewhere: RedirectTargets,
 }
 
 /// The part of one kind of request.
@@ -38,7 +38,7 @@ pub(crate) struct SessionContext {
 pub(super) struct KindSession {
     pub(super) composer: Composer,
     pub(super) extractor: Extractor,
-    pub(super) wanted: Wanted,
+    pub(super) wanted: CapturePlan,
 }
 
 /// The target of a load thread, and how connections to it and to others are made.
@@ -82,7 +82,7 @@ impl SessionContext {
             names,
             data,
             kinds: Vec::new(),
-            elsewhere: Elsewhere::new(at.policy, at.source_addresses, at.trust),
+            elsewhere: RedirectTargets::new(at.policy, at.source_addresses, at.trust),
         };
         let kind = |(request, filled): (&Request, &Request)| KindSession {
             composer: Composer::new(request, filled, &context),
@@ -142,12 +142,12 @@ impl SessionNames for SessionContext {
 }
 
 /// Returns the parts of a request's replies that are kept.
-fn wanted(request: &Request, cookies: Cookies) -> Wanted {
+fn wanted(request: &Request, cookies: Cookies) -> CapturePlan {
     let field = |source: &ExtractSource| match source {
         ExtractSource::Header(name) => Some(name.clone()),
         _ => None,
     };
-    Wanted {
+    CapturePlan {
         cookies: cookies != Cookies::None,
         body: request.extracts.iter().any(|extract| extract.from.is_in_body()),
         redirects: request.redirects,

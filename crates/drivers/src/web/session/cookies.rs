@@ -44,7 +44,7 @@ impl fmt::Debug for CookieJar {
 }
 
 /// The reply that sets cookies.
-pub(crate) struct SetBy<'a> {
+pub(crate) struct CookieSource<'a> {
     pub(crate) origin: &'a Origin,
     /// The path of the request, with its query.
     pub(crate) path: &'a str,
@@ -55,7 +55,7 @@ pub(crate) struct SetBy<'a> {
 
 impl CookieJar {
     /// Takes the cookie of a `Set-Cookie` field; one that is not valid is ignored (RFC 6265 §5.2).
-    pub(crate) fn set(&mut self, field: &[u8], by: &SetBy) {
+    pub(crate) fn set(&mut self, field: &[u8], by: &CookieSource) {
         let Some((cookie, lifetime)) = std::str::from_utf8(field).ok().and_then(|field| parse(field, by))
         else {
             return;
@@ -117,7 +117,7 @@ enum Lifetime {
 }
 
 /// Reads a `Set-Cookie` field.
-fn parse(field: &str, by: &SetBy) -> Option<(Cookie, Lifetime)> {
+fn parse(field: &str, by: &CookieSource) -> Option<(Cookie, Lifetime)> {
     let mut parts = field.split(';');
     let (name, value) = parts.next()?.split_once('=')?;
     // Blanks only: a line break is no part of a field.
@@ -222,7 +222,7 @@ mod tests {
         let (mut jar, origin) = (CookieJar::default(), origin(secure));
         for (second, field) in fields {
             let now = Nanos::from_secs(*second);
-            jar.set(field.as_bytes(), &SetBy { origin: &origin, path: "/a/x?y=/z/", date, now });
+            jar.set(field.as_bytes(), &CookieSource { origin: &origin, path: "/a/x?y=/z/", date, now });
         }
         jar.field("/a/b?c", secure, Nanos::from_secs(at)).unwrap_or_default()
     }
@@ -287,7 +287,7 @@ mod tests {
     #[test]
     fn values_are_not_shown() {
         let mut jar = CookieJar::default();
-        let by = SetBy { origin: &origin(false), path: "/", date: None, now: Nanos::ZERO };
+        let by = CookieSource { origin: &origin(false), path: "/", date: None, now: Nanos::ZERO };
         jar.set(b"sid=s3cret", &by);
         assert_eq!(
             (format!("{jar:?}"), jar.redact("a s3cret".into(), 4)),
@@ -301,7 +301,7 @@ mod tests {
         #[test]
         fn any_field_is_a_cookie_that_can_be_sent_or_none(field in prop::collection::vec(any::<u8>(), 0..80)) {
             let mut jar = CookieJar::default();
-            jar.set(&field, &SetBy { origin: &origin(true), path: "/", date: None, now: Nanos::ZERO });
+            jar.set(&field, &CookieSource { origin: &origin(true), path: "/", date: None, now: Nanos::ZERO });
             if let Some(sent) = jar.field("/", true, Nanos::ZERO) {
                 prop_assert!(sent.bytes().all(|byte| byte == b' ' || byte.is_ascii_graphic()));
             }

@@ -15,21 +15,21 @@ use model::{MeasuredValues, Outcome, REDIRECTS_MAX, Redirects, Reply, WebRequest
 use units::{Clock, Nanos};
 
 use super::context::{KindSession, SessionContext};
-use super::cookies::SetBy;
-use super::redirect::Hop;
-use super::user::{Session, SessionUser};
+use super::cookies::CookieSource;
+use super::redirect::RedirectHop;
+use super::user::{SessionUser, WebSession};
 use crate::net::OperationFailure;
 use crate::web::capture::Capture;
 use crate::web::composed_request::{ComposedRequest, RequestParts};
 use crate::web::context::{ExpectedReply, WebContext};
-use crate::web::missing::BadRedirect;
+use crate::web::missing_value::BadRedirect;
 use crate::web::session_transport::SessionTransport;
 
 /// A driver of a user with a session, over the driver of a transport.
 pub struct SessionDriver<D> {
     web: Rc<WebContext>,
     context: Rc<SessionContext>,
-    session: Session,
+    session: WebSession,
     capture: Capture,
     inner: D,
 }
@@ -43,7 +43,7 @@ impl<D: SessionTransport> SessionDriver<D> {
         let context = Rc::clone(web.session.as_ref().expect("a context for sessions"));
         SessionDriver {
             inner: D::of(Rc::clone(&web)),
-            session: Session::new(Rc::clone(&context), user),
+            session: WebSession::new(Rc::clone(&context), user),
             capture: Capture::default(),
             context,
             web,
@@ -55,7 +55,7 @@ impl<D: SessionTransport> SessionDriver<D> {
         let (web, context) = (Rc::clone(&self.web), Rc::clone(&self.context));
         let KindSession { composer, wanted, .. } = context.kind(operation.kind);
         let first = composer.compose(operation.number, &self.session.values)?;
-        let mut hop = Hop::first(&first, &context);
+        let mut hop = RedirectHop::first(&first, &context);
         let mut sent = trail.sent;
         loop {
             let parts = hop.parts(&first, composer, &context, &self.session.cookies, sent);
@@ -87,7 +87,7 @@ impl<D: SessionTransport> SessionDriver<D> {
     async fn send(
         &mut self,
         operation: &WebRequest,
-        hop: &Hop,
+        hop: &RedirectHop,
         parts: RequestParts,
         sent: Nanos,
     ) -> Result<Reply, OperationFailure> {
@@ -105,8 +105,8 @@ impl<D: SessionTransport> SessionDriver<D> {
         Ok(self.inner.exchange(&request, expected, &mut self.capture, sent).await)
     }
 
-    fn take_cookies(&mut self, web: &WebContext, hop: &Hop) {
-        let by = SetBy {
+    fn take_cookies(&mut self, web: &WebContext, hop: &RedirectHop) {
+        let by = CookieSource {
             origin: &hop.url.origin,
             path: &hop.url.path,
             date: self.capture.date,

@@ -1,12 +1,12 @@
 //! Values that are taken from a reply.
 
-use model::{EXTRACTED_BYTES_MAX, Extract, ExtractSource, Request, compile_regex};
+use model::{EXTRACTED_BYTES_MAX, ExtractSource, Extraction, Request, compile_regex};
 use regex::Regex;
 
 use super::SessionContext;
 use super::user::UserValues;
 use crate::web::capture::Capture;
-use crate::web::missing::Missing;
+use crate::web::missing_value::MissingValue;
 
 /// The values to take from the replies to one kind of request.
 #[derive(Debug)]
@@ -26,7 +26,7 @@ enum Source {
 impl Extractor {
     pub(super) fn new(request: &Request, session: &SessionContext) -> Extractor {
         let mut n_fields = 0;
-        let value = |Extract { name, from, .. }: &Extract| {
+        let value = |Extraction { name, from, .. }: &Extraction| {
             let source = match from {
                 ExtractSource::Json(pointer) => Source::Json(pointer.clone()),
                 ExtractSource::Header(_) => {
@@ -41,7 +41,7 @@ impl Extractor {
     }
 
     /// Gives the user the values of a reply.
-    pub(super) fn take(&self, reply: &Capture, user: &mut UserValues) -> Result<(), Missing> {
+    pub(super) fn take(&self, reply: &Capture, user: &mut UserValues) -> Result<(), MissingValue> {
         let mut json = None;
         for (number, source) in &self.values {
             let found = match source {
@@ -55,7 +55,7 @@ impl Extractor {
                 Source::Regex(regex) => regex.as_ref().and_then(|regex| first_group(regex, &reply.body)),
             };
             let found = found.filter(|value| value.len() <= EXTRACTED_BYTES_MAX);
-            user.set(*number, found.ok_or(Missing::NotInReply(*number))?);
+            user.set(*number, found.ok_or(MissingValue::NotInReply(*number))?);
         }
         Ok(())
     }

@@ -5,7 +5,7 @@ use super::compose::Composer;
 use super::cookies::CookieJar;
 use super::origin::Url;
 use crate::web::composed_request::RequestParts;
-use crate::web::missing::BadRedirect;
+use crate::web::missing_value::BadRedirect;
 use units::Nanos;
 
 /// Header fields that describe a body, and go with it.
@@ -13,17 +13,17 @@ const CONTENT_FIELDS: [&str; 5] =
     ["content-type", "content-encoding", "content-language", "content-location", "content-disposition"];
 
 /// A request on its way through redirects.
-pub(super) struct Hop {
+pub(super) struct RedirectHop {
     pub(super) url: Url,
     method: String,
     has_body: bool,
 }
 
-impl Hop {
+impl RedirectHop {
     /// The request as it is first sent.
-    pub(super) fn first(parts: &RequestParts, session: &SessionContext) -> Hop {
+    pub(super) fn first(parts: &RequestParts, session: &SessionContext) -> RedirectHop {
         let url = Url { origin: session.origin.clone(), path: parts.path.clone() };
-        Hop { url, method: parts.method.clone(), has_body: !parts.body.is_empty() }
+        RedirectHop { url, method: parts.method.clone(), has_body: !parts.body.is_empty() }
     }
 
     /// Follows a redirect with this status to a `Location`.

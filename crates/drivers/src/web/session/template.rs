@@ -5,7 +5,7 @@ use model::{BodyEncoding, PathValue, Request, SessionValue, TemplatePiece, templ
 
 use super::SessionContext;
 use super::user::UserValues;
-use crate::web::missing::Missing;
+use crate::web::missing_value::MissingValue;
 
 /// The encoding of a text, which decides how values are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -72,7 +72,12 @@ impl Template {
     }
 
     /// Writes the text of an object of a request.
-    pub(super) fn write(&self, request: &Request, number: u64, user: &UserValues) -> Result<String, Missing> {
+    pub(super) fn write(
+        &self,
+        request: &Request,
+        number: u64,
+        user: &UserValues,
+    ) -> Result<String, MissingValue> {
         let mut out = String::new();
         for piece in &self.pieces {
             match piece {

@@ -2,7 +2,7 @@
 
 use units::Nanos;
 
-use super::cookies::{CookieJar, SetBy};
+use super::cookies::{CookieJar, CookieSource};
 use super::extract::{first_group, json_text};
 use super::origin::{Origin, Url};
 
@@ -14,7 +14,7 @@ fn origin(secure: bool) -> Origin {
 /// `Set-Cookie` fields; `None` without a cookie.
 pub fn cookies_sent(fields: &[&[u8]], path: &str) -> Option<String> {
     let origin = origin(true);
-    let by = SetBy { origin: &origin, path, date: None, now: Nanos::ZERO };
+    let by = CookieSource { origin: &origin, path, date: None, now: Nanos::ZERO };
     let mut jar = CookieJar::default();
     fields.iter().for_each(|field| jar.set(field, &by));
     jar.field(path, true, Nanos::ZERO)

@@ -7,7 +7,7 @@ use model::{Cookies, EXTRACTED_MAX, UserPage};
 
 use super::SessionContext;
 use super::cookies::CookieJar;
-use crate::web::missing::Missing;
+use crate::web::missing_value::MissingValue;
 
 /// The shortest value that is redacted in texts; shorter ones occur there by chance.
 const TELLING_BYTES_MIN: usize = 4;
@@ -24,7 +24,7 @@ pub struct SessionUser {
 }
 
 /// The session of one user.
-pub(super) struct Session {
+pub(super) struct WebSession {
     pub(super) values: UserValues,
     pub(super) cookies: CookieJar,
 }
@@ -39,10 +39,10 @@ pub(super) struct UserValues {
     extracted: [Option<Box<str>>; EXTRACTED_MAX],
 }
 
-impl Session {
-    pub(super) fn new(context: Rc<SessionContext>, user: SessionUser) -> Session {
+impl WebSession {
+    pub(super) fn new(context: Rc<SessionContext>, user: SessionUser) -> WebSession {
         let values = UserValues { context, user, page: None, extracted: Default::default() };
-        Session { values, cookies: CookieJar::default() }
+        WebSession { values, cookies: CookieJar::default() }
     }
 
     /// Begins a page: values that are not kept are gone, and cookies where every page has somebody new.
@@ -70,14 +70,14 @@ impl Session {
 
 impl UserValues {
     /// Returns a column of the user's row in some data, by their numbers.
-    pub(super) fn value(&self, data: usize, column: usize) -> Result<&str, Missing> {
-        let row = self.row(data).ok_or(Missing::NoRow(data))?;
+    pub(super) fn value(&self, data: usize, column: usize) -> Result<&str, MissingValue> {
+        let row = self.row(data).ok_or(MissingValue::NoRow(data))?;
         Ok(self.context.table(data).value(row, column))
     }
 
     /// Returns a value taken from an earlier reply, by its number.
-    pub(super) fn extracted(&self, number: usize) -> Result<&str, Missing> {
-        self.extracted[number].as_deref().ok_or(Missing::NotYet(number))
+    pub(super) fn extracted(&self, number: usize) -> Result<&str, MissingValue> {
+        self.extracted[number].as_deref().ok_or(MissingValue::NotYet(number))
     }
 
     /// Sets a value taken from a reply.

@@ -20,7 +20,7 @@ use super::profile::{FamilyProfile, READY_MAX};
 use super::target::LoadTarget;
 use super::{SetupError, unless_stopped};
 use crate::checked::CheckedRow;
-use crate::counts::Counts;
+use crate::family_counts::FamilyCounts;
 use crate::order::StepOrder;
 use crate::thread::{ThreadFailure, ThreadWork};
 use crate::verify::VerifyError;
@@ -105,7 +105,7 @@ impl LoadTarget for EchoTarget {
         plan: &Plan,
         clock: RealClock,
         _: CheckMoment,
-        _: &Counts,
+        _: &FamilyCounts,
         stop: &AtomicBool,
     ) -> Result<Vec<CheckedRow>, VerifyError> {
         let (holds, found) = match self.probe(plan, clock, stop) {
@@ -118,11 +118,11 @@ impl LoadTarget for EchoTarget {
         Ok(vec![("messages come back".to_owned(), holds, found)])
     }
 
-    fn run(&self, work: ThreadWork<'_>) -> Result<Counts, ThreadFailure> {
+    fn run(&self, work: ThreadWork<'_>) -> Result<FamilyCounts, ThreadFailure> {
         let (workload, context) = self.context(work.plan, work.clock)?;
         let mix = Messages::new(workload, work.plan.seed);
         work.run_with(mix, |_| EchoDriver::new(Rc::clone(&context)))?;
-        Ok(Counts::default())
+        Ok(FamilyCounts::default())
     }
 }
 

@@ -7,7 +7,7 @@ use std::time::Duration;
 use analysis::{Analysis, Analyzer, NoticeResult};
 use disclosure::{Provenance, Report, outline, render};
 use model::echo::{EchoMessageKind, EchoNotice, EchoWorkload};
-use model::{Ending, Notes, Phases, Plan, Secrets, Think, Workload};
+use model::{Notes, Phases, Plan, RunEnding, Secrets, ThinkTime, Workload};
 use runfile::{ReadExtent, Record, Run};
 use testkit::echo::{EchoStub, StubNotices};
 use testkit::{closed_plan, phases, with_workload};
@@ -30,7 +30,7 @@ const USERS: u32 = 2;
 fn plan(drain: Nanos) -> Plan {
     let notice = Some(EchoNotice { after: AFTER });
     let messages = vec![EchoMessageKind { name: "short".to_owned(), bytes: 64, weight: 1, notice }];
-    let workload = Workload::Echo(EchoWorkload { messages, think: Think::Fixed(MS(10)) });
+    let workload = Workload::Echo(EchoWorkload { messages, think: ThinkTime::Fixed(MS(10)) });
     let phases = Phases { drain, ..phases(0, 1) };
     Plan { time_limit: MS(500), ..with_workload(closed_plan(7, &[USERS], phases), workload) }
 }
@@ -82,7 +82,7 @@ fn notices(plan: &Plan, notices: StubNotices) -> (NoticeResult, String) {
     let path = folder.path().join("run.plim");
     let server = EchoStub::start(notices).unwrap();
     let ended = run(&[request(plan, &server, &path)], &mut SilentObserver, &NEVER);
-    assert!(matches!(ended[..], [Ok(Ending::Complete)]), "{ended:?}");
+    assert!(matches!(ended[..], [Ok(RunEnding::Complete)]), "{ended:?}");
     let file = Run::open(&path).unwrap();
     let analysis = analyze(&file);
     let report = Report {

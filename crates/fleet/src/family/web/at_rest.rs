@@ -4,13 +4,13 @@ use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use drivers::web::{FetchedReply, ObjectSeen, Stage, fetch};
+use drivers::web::{ComparisonState, FetchedReply, ObjectSeen, fetch};
 use model::{Plan, ReplyBody, Request, WebWorkload};
 use units::{Nanos, RealClock};
 
 use super::WebTarget;
-use crate::changes::{Changes, ReplyChange};
 use crate::family::unless_stopped;
+use crate::reply_changes::{ReplyChange, ReplyChanges};
 
 /// The most kinds of requests that are made again at rest.
 const FETCHES_MAX: usize = 20;
@@ -19,7 +19,7 @@ const FETCHES_MAX: usize = 20;
 const TIME_MAX: Duration = Duration::from_secs(2);
 
 /// A load thread whose users have left.
-pub(super) struct Rest<'a> {
+pub(super) struct IdleLoadThread<'a> {
     pub(super) plan: &'a Plan,
     pub(super) clock: RealClock,
     pub(super) stop: &'a AtomicBool,
@@ -27,11 +27,11 @@ pub(super) struct Rest<'a> {
     pub(super) began: Arc<OnceLock<Nanos>>,
 }
 
-impl Rest<'_> {
+impl IdleLoadThread<'_> {
     /// Returns the changes of bodies, of which those that came with the load are told from the others by a request of each
     /// kind that changes nothing on the server.
-    pub(super) fn changes(&self, target: &WebTarget, seen: &[((u16, u64), ObjectSeen)]) -> Changes {
-        let mut changes = Changes::default();
+    pub(super) fn changes(&self, target: &WebTarget, seen: &[((u16, u64), ObjectSeen)]) -> ReplyChanges {
+        let mut changes = ReplyChanges::default();
         let Some(workload) = self.plan.workload.web() else { return changes };
         let at_rest = self.fetched(target, workload, seen);
         let began = self.began.get().copied().unwrap_or_default();
@@ -89,11 +89,11 @@ fn change(object: &ObjectSeen, is_of_load: bool, began: Nanos) -> Option<ReplyCh
         ReplyChange { at, first, other, n, is_mixed, is_of_load }
     };
     match object.stage() {
-        Stage::Changed { at, length, n } => Some(changed(at, length, n, false)),
-        Stage::Mixed { at, length, n } => Some(changed(at, length, n, true)),
-        Stage::Compared if is_of_load => {
+        ComparisonState::Changed { at, length, n } => Some(changed(at, length, n, false)),
+        ComparisonState::Mixed { at, length, n } => Some(changed(at, length, n, true)),
+        ComparisonState::Compared if is_of_load => {
             Some(ReplyChange { at: None, first, other: first, n: 0, is_mixed: false, is_of_load })
         }
-        Stage::Compared => None,
+        ComparisonState::Compared => None,
     }
 }

@@ -5,19 +5,19 @@ use languages::spec::{ValueSpec, flag, line, text};
 
 use super::request::is_field_name;
 use crate::workload::is_name;
-use crate::{Extract, ExtractSource, compile_regex, is_json_pointer};
+use crate::{ExtractSource, Extraction, compile_regex, is_json_pointer};
 
 /// The longest regular expression in bytes.
 const REGEX_MAX: usize = 2000;
 
 /// Reads all values that are taken from a reply.
-pub(super) fn read_extracts(mut table: TomlTable) -> Vec<Extract> {
+pub(super) fn read_extracts(mut table: TomlTable) -> Vec<Extraction> {
     let inner = table.named_tables();
     table.finish();
     inner.into_iter().filter_map(|(name, table)| read_one(name, table)).collect()
 }
 
-fn read_one(name: &str, mut table: TomlTable) -> Option<Extract> {
+fn read_one(name: &str, mut table: TomlTable) -> Option<Extraction> {
     if !is_name(name) {
         let error = ValueError::new(format!("`{name}` cannot be the name of a value"));
         table.reject_all(error.hint("use letters, digits, `-` and `_`"));
@@ -36,7 +36,7 @@ fn read_one(name: &str, mut table: TomlTable) -> Option<Extract> {
         table.reject_all(ValueError::new("expected one of `json`, `header` and `regex`"));
     }
     table.finish();
-    Some(Extract { name: name.to_owned(), from: json.or(header).or(regex)?, keep })
+    Some(Extraction { name: name.to_owned(), from: json.or(header).or(regex)?, keep })
 }
 
 /// JSON pointers.

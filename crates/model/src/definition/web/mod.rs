@@ -33,7 +33,8 @@ use super::WorkloadDefinition;
 use super::family_spec::{FamilySpec, WorkloadParts};
 use super::values::server_url;
 use crate::{
-    ChosenSetting, Connection, Cookies, Page, PlacedSecret, Request, Think, WebProtocol, WebWorkload, setting,
+    ChosenSetting, ConnectionLifetime, Cookies, Page, PlacedSecret, Request, ThinkTime, WebProtocol,
+    WebWorkload, setting,
 };
 
 /// The answers of web servers.
@@ -57,7 +58,7 @@ pub struct WebDefinition {
     /// Whether the benchmark counts pages besides requests.
     pub counts_pages: bool,
     /// The pause of users after each page.
-    pub think: Think,
+    pub think: ThinkTime,
     /// The lifetime of users' cookies.
     pub cookies: Cookies,
     /// The data of users.
@@ -113,7 +114,7 @@ fn read(
     // Both are read before either is missed, so that all mistakes are found.
     let workload = workload.and_then(|table| read_workload(table, level_max));
     let (settings, workload) = (protocol?, workload?);
-    let mut protocol = WebProtocol::plain(Connection::PerRequest);
+    let mut protocol = WebProtocol::plain(ConnectionLifetime::PerRequest);
     settings.iter().for_each(|setting| setting.apply_to_protocol(&mut protocol));
     Some(WebDefinition {
         source: workload.source,

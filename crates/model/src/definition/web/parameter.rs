@@ -9,7 +9,7 @@ use super::placeholders::RequestText;
 use super::request::Values;
 use super::secret::{SecretWords, read_source};
 use crate::workload::PATH_MAX;
-use crate::{Count, Parameter, PathPattern, Pick, RequestPart};
+use crate::{Parameter, PathPattern, SecretLocation, ValueCount, ValueDistribution};
 
 /// The largest factor of a count that grows with the load.
 const FACTOR_MAX: f64 = 1e9;
@@ -47,14 +47,14 @@ fn read_parameter(name: &str, table: &mut TomlTable, values: &mut Values) -> Opt
 pub(in crate::definition) fn read_values(
     name: &str,
     table: &mut TomlTable,
-    count: ValueSpec<Count>,
+    count: ValueSpec<ValueCount>,
 ) -> Option<Parameter> {
     let texts = table.optional("values", "Texts.", value().non_empty_list());
     let first = table.optional("from", "The first number; if absent: 0.", whole(0..=i64::MAX as u64));
     let count = table.optional("count", "Number of values.", count);
     let about = "The distribution of the values; if absent: `uniform`. Others are `zipf:1.0`, `poisson:5` and \
                  `weights:3,2,1`.";
-    let pick = table.optional("pick", about, pick()).unwrap_or(Pick::Uniform);
+    let pick = table.optional("pick", about, pick()).unwrap_or(ValueDistribution::Uniform);
     if texts.is_some() {
         for key in ["from", "count"].into_iter().filter(|key| table.value(key).is_some()) {
             table.reject(key, ValueError::new("expected either `values` or `from` and `count`, found both"));
@@ -86,7 +86,7 @@ fn read_secret_parameter(name: &str, table: &mut TomlTable, values: &mut Values)
     if ["env", "file"].iter().all(|key| table.value(key).is_some()) {
         table.reject("file", only());
     }
-    values.elsewhere(RequestPart::Parameter(name.to_owned()), prefix, source?, table.span());
+    values.elsewhere(SecretLocation::Parameter(name.to_owned()), prefix, source?, table.span());
     Some(Parameter::texts(name, vec![REDACTED.to_owned()]))
 }
 
@@ -106,27 +106,27 @@ fn not_for_path(parameter: &Parameter) -> Option<&str> {
     parameter.texts.iter().map(String::as_str).find(|value| *value != REDACTED && !is_allowed(value))
 }
 
-fn pick() -> ValueSpec<Pick> {
+fn pick() -> ValueSpec<ValueDistribution> {
     let pattern = "^(uniform|zipf:[0-9.]+|poisson:[0-9.]+|weights:[0-9.,]+)$";
-    text()
-        .rule("pattern", pattern)
-        .and_then(|written| written.parse::<Pick>().map_err(|error| ValueError::new(error.to_string())))
+    text().rule("pattern", pattern).and_then(|written| {
+        written.parse::<ValueDistribution>().map_err(|error| ValueError::new(error.to_string()))
+    })
 }
 
 /// Whole numbers of values.
-pub(in crate::definition) fn fixed_count() -> ValueSpec<Count> {
-    whole(1..=COUNT_MAX).map(Count::Fixed)
+pub(in crate::definition) fn fixed_count() -> ValueSpec<ValueCount> {
+    whole(1..=COUNT_MAX).map(ValueCount::Fixed)
 }
 
 /// Numbers of values: `100` or `"sqrt(20 * load)"`.
-pub(in crate::definition) fn count() -> ValueSpec<Count> {
+pub(in crate::definition) fn count() -> ValueSpec<ValueCount> {
     let about =
         "Number of values: a constant, or `sqrt(20 * load)`, rounded up, in the first parameter of a path.";
     let is_text = |value: &DeValue| matches!(value, DeValue::String(_));
     fixed_count().or(growing_count(), is_text).named("Count", about)
 }
 
-fn growing_count() -> ValueSpec<Count> {
+fn growing_count() -> ValueSpec<ValueCount> {
     let pattern = r"^sqrt\(([0-9.]+ *\* *)?load\)$";
     text().rule("pattern", pattern).and_then(|written| {
         let inside = written.trim().strip_prefix("sqrt(").and_then(|rest| rest.strip_suffix(')'));
@@ -135,7 +135,7 @@ fn growing_count() -> ValueSpec<Count> {
             None => Some(1.0).filter(|_| inside.trim() == "load"),
         });
         match factor.filter(|factor| 0.0 < *factor && *factor <= FACTOR_MAX) {
-            Some(factor) => Ok(Count::SquareRoot(factor)),
+            Some(factor) => Ok(ValueCount::SquareRoot(factor)),
             None => Err(ValueError::new(format!(
                 "expected a number, or one that grows with the load, found `{written}`"
             ))
@@ -178,7 +178,7 @@ pub(super) fn in_order(
             continue;
         };
         let (parameter, inner) = parameters.swap_remove(index);
-        if !ordered.is_empty() && matches!(parameter.count, Count::SquareRoot(_)) {
+        if !ordered.is_empty() && matches!(parameter.count, ValueCount::SquareRoot(_)) {
             let error = ValueError::new("only the first parameter of a path may grow with the load");
             inner.reject("count", error.hint("so that files keep their numbers; put it first in the path"));
         }

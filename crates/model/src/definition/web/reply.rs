@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use toml::de::DeValue;
 
 use super::extract::check_pointer;
-use crate::{Count, JsonCheck, ReplyBody, Request};
+use crate::{JsonCheck, ReplyBody, Request, ValueCount};
 
 /// Replies that are written as one word.
 const REPLIES: &[NamedChoice<ReplyBody>] = &[
@@ -174,9 +174,11 @@ pub(super) fn check_reply(table: &TomlTable, request: &Request) {
     {
         let n_sizes = sizes.len();
         let error = match request.parameters.last().map(|parameter| (parameter.count, &parameter.name)) {
-            Some((Count::Fixed(values), _)) if values == n_sizes as u64 => return,
-            Some((Count::Fixed(values), name)) => format!("{n_sizes} sizes for {values} values of `{name}`"),
-            Some((Count::SquareRoot(_), name)) => {
+            Some((ValueCount::Fixed(values), _)) if values == n_sizes as u64 => return,
+            Some((ValueCount::Fixed(values), name)) => {
+                format!("{n_sizes} sizes for {values} values of `{name}`")
+            }
+            Some((ValueCount::SquareRoot(_), name)) => {
                 format!("{n_sizes} sizes, but `{name}` grows with the load")
             }
             None => format!("{n_sizes} sizes for one file"),

@@ -15,8 +15,8 @@ use super::secret::{SecretWords, WrittenValue, read_value};
 use super::weight::Weight;
 use crate::workload::PATH_MAX;
 use crate::{
-    BodyEncoding, Limit, LimitMetric, PathPattern, PlacedSecret, Request, RequestPart, Secret, SecretSource,
-    parse_limits,
+    BodyEncoding, Limit, LimitMetric, PathPattern, PlacedSecret, Request, Secret, SecretLocation,
+    SecretSource, parse_limits,
 };
 
 /// Header fields that the protocol itself sends, or that change how a message ends.
@@ -103,7 +103,7 @@ pub(super) fn read_request(
     };
     check_reply(table, &request);
     check_credentials(table, &request);
-    values.spans.push((RequestPart::Path.key(), table.span_of("path")));
+    values.spans.push((SecretLocation::Path.key(), table.span_of("path")));
     for (secret, value) in request.take_credentials() {
         let span = values.spans.iter().find(|(key, _)| *key == secret.part.key());
         let span = span.map_or_else(|| table.span(), |(_, span)| span.clone());
@@ -165,7 +165,7 @@ impl Values {
     /// Adds a value from the environment or a file.
     pub(super) fn elsewhere(
         &mut self,
-        part: RequestPart,
+        part: SecretLocation,
         prefix: String,
         source: SecretSource,
         span: Range<usize>,
@@ -181,7 +181,7 @@ impl Values {
     }
 
     /// Adds a value as written; returns one that is to be shown, or to be checked for credentials.
-    fn written(&mut self, part: RequestPart, value: WrittenValue, span: Range<usize>) -> Option<String> {
+    fn written(&mut self, part: SecretLocation, value: WrittenValue, span: Range<usize>) -> Option<String> {
         match value {
             WrittenValue::Elsewhere { prefix, source } => {
                 self.elsewhere(part, prefix, source, span);
@@ -195,7 +195,7 @@ impl Values {
             WrittenValue::Literal { text, disclose } => {
                 if disclose == Some(true) {
                     self.disclosed.push(match &part {
-                        RequestPart::Header(name) => name.clone(),
+                        SecretLocation::Header(name) => name.clone(),
                         other => other.key(),
                     });
                 }
@@ -215,7 +215,7 @@ fn take_body(table: &mut TomlTable, values: &mut Values) -> BodyEncoding {
     });
     let media_type = written.content_type.filter(|_| !has_type);
     values.headers.extend(media_type.map(|media_type| ("Content-Type".to_owned(), media_type)));
-    values.body = values.written(RequestPart::Body, written.value, span).unwrap_or_default();
+    values.body = values.written(SecretLocation::Body, written.value, span).unwrap_or_default();
     written.encoding
 }
 
@@ -258,7 +258,7 @@ fn read_headers(mut table: TomlTable, values: &mut Values) {
                 }
             },
         };
-        let part = RequestPart::Header(name.to_owned());
+        let part = SecretLocation::Header(name.to_owned());
         let shown = written.and_then(|written| values.written(part, written, span));
         values.headers.extend(shown.map(|value| (name.to_owned(), value)));
     }
@@ -324,7 +324,10 @@ pub(in crate::definition) fn kind_limits() -> ValueSpec<Vec<Limit>> {
 mod tests {
     use super::*;
     use crate::definition::parse::{EVERY_REQUEST_KEY, problems_of_request};
-    use crate::{Count, Definition, Page, Parameter, Pick, ReplyBody, Think, WebDefinition, WorkloadSource};
+    use crate::{
+        Definition, Page, Parameter, ReplyBody, ThinkTime, ValueCount, ValueDistribution, WebDefinition,
+        WorkloadSource,
+    };
 
     fn web_of(text: &str) -> WebDefinition {
         Definition::parse("my.toml", text).unwrap().workload.web().unwrap().clone()
@@ -333,7 +336,7 @@ mod tests {
     fn requests() -> (Vec<Request>, Vec<Page>) {
         let web = web_of(EVERY_REQUEST_KEY);
         let mean = units::Nanos::from_millis(270);
-        assert_eq!(web.think, Think::Exponential(mean));
+        assert_eq!(web.think, ThinkTime::Exponential(mean));
         match web.source {
             WorkloadSource::Requests(requests, pages) => (requests, pages),
             WorkloadSource::Filelist(_) => panic!("the definition has requests"),
@@ -348,10 +351,13 @@ mod tests {
             path: "/images/{size}/{id:4}.png".parse().unwrap(),
             parameters: vec![
                 Parameter {
-                    pick: Pick::Weights(vec![3.0, 1.0]),
+                    pick: ValueDistribution::Weights(vec![3.0, 1.0]),
                     ..Parameter::texts("size", vec!["small".into(), "large".into()])
                 },
-                Parameter { pick: Pick::Zipf(1.0), ..Parameter::numbers("id", 10, Count::Fixed(3)) },
+                Parameter {
+                    pick: ValueDistribution::Zipf(1.0),
+                    ..Parameter::numbers("id", 10, ValueCount::Fixed(3))
+                },
             ],
             reply: ReplyBody::File(vec![1000, 2000, 3000]),
             share_gap_max: Some(0.1),
@@ -364,8 +370,8 @@ mod tests {
             method: "POST".into(),
             path: "/orders?item={item}".parse().unwrap(),
             parameters: vec![Parameter {
-                pick: Pick::Poisson(5.0),
-                ..Parameter::numbers("item", 0, Count::SquareRoot(20.0))
+                pick: ValueDistribution::Poisson(5.0),
+                ..Parameter::numbers("item", 0, ValueCount::SquareRoot(20.0))
             }],
             headers: vec![
                 ("Content-Type".into(), "application/json".into()),

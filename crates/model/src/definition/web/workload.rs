@@ -13,7 +13,7 @@ use super::weight::Weight;
 use super::{DataDefinition, FilelistSource, WorkloadSource};
 use crate::definition::think::read_think;
 use crate::workload::{FileSetError, check_objects, file_path_fault};
-use crate::{Cookies, Page, PlacedSecret, Request, Think};
+use crate::{Cookies, Page, PlacedSecret, Request, ThinkTime};
 
 /// The most requests, and the most pages: operation and unit kinds are numbered with 16 bits.
 const KINDS_MAX: usize = u16::MAX as usize;
@@ -29,7 +29,7 @@ pub(super) struct WorkloadTable {
     pub(super) source: WorkloadSource,
     pub(super) content_seed: u64,
     pub(super) counts_pages: bool,
-    pub(super) think: Think,
+    pub(super) think: ThinkTime,
     pub(super) cookies: Cookies,
     pub(super) data: Vec<DataDefinition>,
     pub(super) secrets: Vec<PlacedSecret>,

@@ -104,7 +104,8 @@ mod tests {
 
     use super::*;
     use crate::{
-        CatalogFault, Connection, Cookies, MEASURES_MAX, Page, ReplyBody, SLOTS_MAX, Think, WebProtocol,
+        CatalogFault, ConnectionLifetime, Cookies, MEASURES_MAX, Page, ReplyBody, SLOTS_MAX, ThinkTime,
+        WebProtocol,
     };
 
     /// A file of two requests in three, a page of unknown length.
@@ -117,10 +118,10 @@ mod tests {
             requests: vec![file, any],
             pages: vec![page(2, 0), page(1, 1)],
             counts_pages: true,
-            think: Think::Fixed(Nanos::ZERO),
+            think: ThinkTime::Fixed(Nanos::ZERO),
             cookies: Cookies::None,
             data: Vec::new(),
-            protocol: WebProtocol::plain(Connection::PerRequest),
+            protocol: WebProtocol::plain(ConnectionLifetime::PerRequest),
         }
     }
 

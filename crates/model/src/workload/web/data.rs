@@ -5,7 +5,7 @@
 
 use languages::names;
 use serde::{Deserialize, Serialize};
-use units::{Purpose, Rng, mix_bits};
+use units::{Rng, StreamPurpose, mix_bits};
 
 names! {
     /// The rows that a user takes, page by page.
@@ -70,7 +70,9 @@ impl DataSet {
         let index = match self.pick {
             RowPick::Random => {
                 let user = mix_bits((index as u64) << 32 | u64::from(at.user));
-                return Some(Rng::new(at.seed, Purpose::Data, user ^ mix_bits(at.page)).below(self.rows));
+                return Some(
+                    Rng::new(at.seed, StreamPurpose::Data, user ^ mix_bits(at.page)).below(self.rows),
+                );
             }
             RowPick::Sequential => u128::from(at.page),
             RowPick::Unique => u128::from(at.user) + u128::from(at.users) * u128::from(at.page),

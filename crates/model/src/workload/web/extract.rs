@@ -17,7 +17,7 @@ const REGEX_BYTES_MAX: usize = 1 << 20;
 /// A value that is taken from the reply to a request; a reply without it is a failure.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Extract {
+pub struct Extraction {
     /// Its name, by which `{extract.NAME}` stands for it.
     pub name: String,
     /// Its place in the reply.

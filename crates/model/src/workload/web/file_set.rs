@@ -193,9 +193,9 @@ pub fn file_path_fault(path: &str) -> Option<(&'static str, &'static str)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Count, Parameter};
+    use crate::{Parameter, ValueCount};
 
-    fn files(path: &str, counts: &[(&str, Count)]) -> Request {
+    fn files(path: &str, counts: &[(&str, ValueCount)]) -> Request {
         let parameters = counts.iter().map(|(name, count)| Parameter::numbers(name, 0, *count)).collect();
         Request { name: "files".into(), path: path.parse().unwrap(), parameters, ..Request::file("/", 1) }
     }
@@ -207,16 +207,16 @@ mod tests {
 
     #[test]
     fn files_with_equal_or_invalid_paths_are_refused() {
-        let ten = Count::Fixed(10);
-        let big = Count::Fixed(20_000_000);
+        let ten = ValueCount::Fixed(10);
+        let big = ValueCount::Fixed(20_000_000);
         let faults = [
             fault(&[Request::file("/a", 1), Request::file("/b", 1), Request::file("/a", 1)]),
-            fault(&[files("/{a}{b}", &[("a", Count::Fixed(12)), ("b", Count::Fixed(12))])]),
+            fault(&[files("/{a}{b}", &[("a", ValueCount::Fixed(12)), ("b", ValueCount::Fixed(12))])]),
             fault(&[files("/d{a}", &[("a", ten)]), Request::file("/d7", 1)]),
             fault(&[Request::file("/x", 1), files("/{a}/../x", &[("a", ten)])]),
             fault(&[files("/x?id={a}", &[("a", ten)])]),
             fault(&[files("/{a}", &[("a", big)])]),
-            fault(&[files("/{a}", &[("a", Count::SquareRoot(1e15))])]),
+            fault(&[files("/{a}", &[("a", ValueCount::SquareRoot(1e15))])]),
             fault(&[Request {
                 reply: ReplyBody::Any,
                 ..files("/{a}/{b}/{c}", &[("a", big), ("b", big), ("c", big)])
@@ -239,7 +239,7 @@ mod tests {
         let with_others = |n: usize| {
             let other = |i| Request { reply: ReplyBody::Any, ..Request::file(&format!("/other{i}"), 0) };
             let mut requests: Vec<Request> = (1..n).map(other).collect();
-            requests.push(files("/{a}", &[("a", Count::Fixed(5_000_000))]));
+            requests.push(files("/{a}", &[("a", ValueCount::Fixed(5_000_000))]));
             requests
         };
         let numbers = |requests: &[Request]| {

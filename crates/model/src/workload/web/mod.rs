@@ -33,14 +33,14 @@ pub use catalog::web_measure;
 pub use data::{DataSet, RowPick, RowsEnd, UserPage};
 pub use data_table::{DATA_BYTES_MAX, DataError, DataTable};
 pub use extract::{
-    BUFFERED_BODY_MAX, EXTRACTED_BYTES_MAX, EXTRACTED_MAX, Extract, ExtractSource, RegexError, compile_regex,
-    is_json_pointer,
+    BUFFERED_BODY_MAX, EXTRACTED_BYTES_MAX, EXTRACTED_MAX, ExtractSource, Extraction, RegexError,
+    compile_regex, is_json_pointer,
 };
 pub use file_set::{FILES_MAX, FileSet, FileSetError, SetFile, file_path_fault};
 pub use operation::WebRequest;
-pub use parameter::{Count, Parameter, ParameterError, Pick, PickError};
+pub use parameter::{Parameter, ParameterError, PickError, ValueCount, ValueDistribution};
 pub use path::{PathPattern, PathPatternError, PathValue};
-pub use protocol::{CLOSE_WAIT_MAX, Connection, HttpVersion, STREAMS_MAX, Tls, WebProtocol};
+pub use protocol::{CLOSE_WAIT_MAX, ConnectionLifetime, HttpVersion, STREAMS_MAX, Tls, WebProtocol};
 pub use request::{JsonCheck, ReplyBody, Request};
 pub use sampler::{Sampler, ValueSampler};
 pub use session::{BodyEncoding, Cookies, REDIRECTS_MAX, Redirects};
@@ -52,7 +52,7 @@ pub(crate) use template::{EXTRACTED, has_placeholders, is_name};
 use session::is_default;
 
 use super::family_workload::{FamilyWorkload, IN_FLIGHT_MAX};
-use crate::{Catalog, Content, Family, Think};
+use crate::{Catalog, Content, Family, ThinkTime};
 
 /// A group of requests that a user makes one after another and that counts as one unit.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -78,7 +78,7 @@ pub struct WebWorkload {
     /// Whether the benchmark counts pages; if not, each page is one request and units are not reported.
     pub counts_pages: bool,
     /// The pause after each page.
-    pub think: Think,
+    pub think: ThinkTime,
     /// The lifetime of users' cookies.
     #[serde(default, skip_serializing_if = "is_default")]
     pub cookies: Cookies,
@@ -181,7 +181,7 @@ impl FamilyWorkload for WebWorkload {
         WebWorkload::catalog(self)
     }
 
-    fn think(&self) -> Think {
+    fn think(&self) -> ThinkTime {
         self.think
     }
 

@@ -1,6 +1,6 @@
 //! An operation of web users: one request.
 
-use crate::Kinded;
+use crate::HasKind;
 
 /// One request of the web family.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -22,7 +22,7 @@ impl WebRequest {
     }
 }
 
-impl Kinded for WebRequest {
+impl HasKind for WebRequest {
     fn kind(&self) -> u16 {
         self.kind
     }

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use languages::Named;
+use languages::NamedValues;
 use serde::{Deserialize, Serialize};
 use units::Weights;
 
@@ -30,20 +30,20 @@ pub struct Parameter {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub texts: Vec<String>,
     /// Number of values.
-    pub count: Count,
+    pub count: ValueCount,
     /// The distribution of the values.
-    pub pick: Pick,
+    pub pick: ValueDistribution,
 }
 
 impl Parameter {
     /// Makes a parameter with numbers for values, equally likely.
-    pub fn numbers(name: &str, first: u64, count: Count) -> Parameter {
-        Parameter { name: name.to_owned(), first, texts: Vec::new(), count, pick: Pick::Uniform }
+    pub fn numbers(name: &str, first: u64, count: ValueCount) -> Parameter {
+        Parameter { name: name.to_owned(), first, texts: Vec::new(), count, pick: ValueDistribution::Uniform }
     }
 
     /// Makes a parameter with texts for values, equally likely.
     pub fn texts(name: &str, texts: Vec<String>) -> Parameter {
-        let count = Count::Fixed(texts.len() as u64);
+        let count = ValueCount::Fixed(texts.len() as u64);
         Parameter { texts, ..Parameter::numbers(name, 0, count) }
     }
 
@@ -61,9 +61,11 @@ impl Parameter {
     pub fn check(&self, level: f64) -> Result<(), ParameterError> {
         let values = self.count.at(level);
         match (&self.pick, self.count) {
-            (Pick::Uniform, _) => Ok(()),
-            (Pick::Weights(_), Count::SquareRoot(_)) => Err(ParameterError::WeightsOfGrowing),
-            (Pick::Weights(weights), _) if weights.len() as u64 != values => {
+            (ValueDistribution::Uniform, _) => Ok(()),
+            (ValueDistribution::Weights(_), ValueCount::SquareRoot(_)) => {
+                Err(ParameterError::WeightsOfGrowing)
+            }
+            (ValueDistribution::Weights(weights), _) if weights.len() as u64 != values => {
                 Err(ParameterError::Weights { weights: weights.len(), values })
             }
             _ if VALUES_MAX < values => Err(ParameterError::Values(values)),
@@ -94,7 +96,7 @@ pub enum ParameterError {
 /// Number of values of a parameter.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Count {
+pub enum ValueCount {
     /// Always as many; above zero.
     Fixed(u64),
     /// ⌈√(factor · L)⌉ at the load L (users, or operations per second): four times the load, twice the values.
@@ -102,12 +104,12 @@ pub enum Count {
     SquareRoot(f64),
 }
 
-impl Count {
+impl ValueCount {
     /// Returns the number of values at a level of load; at least 1.
     pub fn at(self, level: f64) -> u64 {
         match self {
-            Count::Fixed(count) => count,
-            Count::SquareRoot(factor) => ((factor * level).sqrt().ceil() as u64).max(1),
+            ValueCount::Fixed(count) => count,
+            ValueCount::SquareRoot(factor) => ((factor * level).sqrt().ceil() as u64).max(1),
         }
     }
 }
@@ -115,7 +117,7 @@ impl Count {
 /// The distribution by which one of `n` values, numbered i = 1…n, is picked.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Pick {
+pub enum ValueDistribution {
     /// Uniform: p = 1/n.
     Uniform,
     /// Zipf with this exponent: p ∝ i⁻ˢ.
@@ -126,13 +128,13 @@ pub enum Pick {
     Weights(Vec<f64>),
 }
 
-impl Pick {
+impl ValueDistribution {
     /// Returns the relative probabilities of `n` values; `None` if they are equal.
     fn relative(&self, n: u64) -> Option<Vec<f64>> {
         match self {
-            Pick::Uniform => None,
-            Pick::Zipf(exponent) => Some((1..=n).map(|i| (i as f64).powf(-exponent)).collect()),
-            Pick::Poisson(mean) => {
+            ValueDistribution::Uniform => None,
+            ValueDistribution::Zipf(exponent) => Some((1..=n).map(|i| (i as f64).powf(-exponent)).collect()),
+            ValueDistribution::Poisson(mean) => {
                 let mut term = 1.0;
                 let mut next = |i: u64| {
                     term *= mean / i as f64;
@@ -140,7 +142,7 @@ impl Pick {
                 };
                 Some((1..=n).map(&mut next).collect())
             }
-            Pick::Weights(weights) => Some(weights.clone()),
+            ValueDistribution::Weights(weights) => Some(weights.clone()),
         }
     }
 
@@ -165,23 +167,25 @@ impl Pick {
 }
 
 /// Each with an example of its numbers, but for the weights.
-impl Named for Pick {
-    const NAMES: &'static [(&'static str, Pick)] = &[
-        ("uniform", Pick::Uniform),
-        ("zipf", Pick::Zipf(1.0)),
-        ("poisson", Pick::Poisson(5.0)),
-        ("weights", Pick::Weights(Vec::new())),
+impl NamedValues for ValueDistribution {
+    const NAMES: &'static [(&'static str, ValueDistribution)] = &[
+        ("uniform", ValueDistribution::Uniform),
+        ("zipf", ValueDistribution::Zipf(1.0)),
+        ("poisson", ValueDistribution::Poisson(5.0)),
+        ("weights", ValueDistribution::Weights(Vec::new())),
     ];
 }
 
 /// Writes the distribution as in definitions and on the command line.
-impl fmt::Display for Pick {
+impl fmt::Display for ValueDistribution {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let name = self.name();
         match self {
-            Pick::Uniform => f.write_str(name),
-            Pick::Zipf(number) | Pick::Poisson(number) => write!(f, "{name}:{number}"),
-            Pick::Weights(weights) => {
+            ValueDistribution::Uniform => f.write_str(name),
+            ValueDistribution::Zipf(number) | ValueDistribution::Poisson(number) => {
+                write!(f, "{name}:{number}")
+            }
+            ValueDistribution::Weights(weights) => {
                 let weights: Vec<String> = weights.iter().map(f64::to_string).collect();
                 write!(f, "{name}:{}", weights.join(","))
             }
@@ -197,20 +201,22 @@ pub struct PickError {
     pub found: String,
 }
 
-impl FromStr for Pick {
+impl FromStr for ValueDistribution {
     type Err = PickError;
 
-    fn from_str(text: &str) -> Result<Pick, PickError> {
+    fn from_str(text: &str) -> Result<ValueDistribution, PickError> {
         let number =
             |text: &str| text.parse::<f64>().ok().filter(|number| number.is_finite() && 0.0 <= *number);
         let (name, numbers) = text.split_once(':').unwrap_or((text, ""));
-        let pick = Pick::named(name).and_then(|pick| match pick {
-            Pick::Uniform => numbers.is_empty().then_some(Pick::Uniform),
-            Pick::Zipf(_) => number(numbers).filter(|s| *s <= 10.0).map(Pick::Zipf),
-            Pick::Poisson(_) => number(numbers).filter(|m| 0.0 < *m && *m <= 100.0).map(Pick::Poisson),
-            Pick::Weights(_) => {
+        let pick = ValueDistribution::named(name).and_then(|pick| match pick {
+            ValueDistribution::Uniform => numbers.is_empty().then_some(ValueDistribution::Uniform),
+            ValueDistribution::Zipf(_) => number(numbers).filter(|s| *s <= 10.0).map(ValueDistribution::Zipf),
+            ValueDistribution::Poisson(_) => {
+                number(numbers).filter(|m| 0.0 < *m && *m <= 100.0).map(ValueDistribution::Poisson)
+            }
+            ValueDistribution::Weights(_) => {
                 let weights: Option<Vec<f64>> = numbers.split(',').map(number).collect();
-                weights.filter(|weights| are_weights(weights)).map(Pick::Weights)
+                weights.filter(|weights| are_weights(weights)).map(ValueDistribution::Weights)
             }
         });
         pick.ok_or_else(|| PickError { found: text.to_owned() })
@@ -229,7 +235,7 @@ mod tests {
     /// Golden checks G16 to G18: D = ⌈10·√(λ/5)⌉ = ⌈√(20·λ)⌉.
     #[test]
     fn a_file_set_grows_with_the_square_root_of_the_load() {
-        let directories = |load| Count::SquareRoot(20.0).at(load);
+        let directories = |load| ValueCount::SquareRoot(20.0).at(load);
         assert_eq!(
             [5.0, 100.0, 500.0, 1000.0, 1650.0, 2150.0, 10_000.0].map(directories),
             [10, 45, 100, 142, 182, 208, 448]
@@ -240,7 +246,7 @@ mod tests {
     #[test]
     fn zipf_is_one_over_the_rank_over_the_harmonic_number() {
         for (n, harmonic) in [(182, 5.783_967), (208, 5.917_156)] {
-            let p = Pick::Zipf(1.0).probabilities(n);
+            let p = ValueDistribution::Zipf(1.0).probabilities(n);
             assert!((1.0 / p[0] - harmonic).abs() < 5e-7, "{}", 1.0 / p[0]);
             assert!((p[0] / p[9] - 10.0).abs() < 1e-12);
         }
@@ -249,15 +255,18 @@ mod tests {
     /// The table of `web.md` 4.2, in percent.
     #[test]
     fn poisson_with_mean_five_has_the_published_probabilities() {
-        let p: Vec<f64> =
-            Pick::Poisson(5.0).probabilities(9).iter().map(|p| (p * 1e5).round() / 1e3).collect();
+        let p: Vec<f64> = ValueDistribution::Poisson(5.0)
+            .probabilities(9)
+            .iter()
+            .map(|p| (p * 1e5).round() / 1e3)
+            .collect();
         assert_eq!(p, [3.504, 8.760, 14.600, 18.251, 18.251, 15.209, 10.863, 6.790, 3.772]);
     }
 
     #[test]
     fn picks_are_written_as_they_are_read() {
         for text in ["uniform", "zipf:1", "zipf:0.8", "poisson:5", "weights:3,0,1.5"] {
-            assert_eq!(text.parse::<Pick>().unwrap().to_string(), text);
+            assert_eq!(text.parse::<ValueDistribution>().unwrap().to_string(), text);
         }
         let refused = [
             "",
@@ -274,7 +283,7 @@ mod tests {
             "weights:1e300",
             "normal",
         ];
-        refused.iter().for_each(|text| assert!(text.parse::<Pick>().is_err(), "{text}"));
+        refused.iter().for_each(|text| assert!(text.parse::<ValueDistribution>().is_err(), "{text}"));
     }
 
     #[test]
@@ -283,21 +292,21 @@ mod tests {
             let pick = pick.parse().unwrap();
             Parameter { pick, ..Parameter::numbers("id", 0, count) }.check(1e6)
         };
-        let growing = Count::SquareRoot(20.0);
-        assert_eq!(check("weights:1,2", Count::Fixed(2)), Ok(()));
+        let growing = ValueCount::SquareRoot(20.0);
+        assert_eq!(check("weights:1,2", ValueCount::Fixed(2)), Ok(()));
         assert_eq!(
-            check("weights:1,2", Count::Fixed(3)),
+            check("weights:1,2", ValueCount::Fixed(3)),
             Err(ParameterError::Weights { weights: 2, values: 3 })
         );
         assert_eq!(check("weights:1,2", growing), Err(ParameterError::WeightsOfGrowing));
         assert_eq!(check("zipf:1", growing), Ok(()));
-        assert_eq!(check("zipf:1", Count::Fixed(1 << 31)), Err(ParameterError::Values(1 << 31)));
-        assert_eq!(check("uniform", Count::Fixed(1 << 31)), Ok(()));
+        assert_eq!(check("zipf:1", ValueCount::Fixed(1 << 31)), Err(ParameterError::Values(1 << 31)));
+        assert_eq!(check("uniform", ValueCount::Fixed(1 << 31)), Ok(()));
     }
 
     #[test]
     fn a_value_with_a_small_probability_keeps_it() {
-        let weights = Pick::Weights(vec![1.0, 1e-15]).weights(2).unwrap();
+        let weights = ValueDistribution::Weights(vec![1.0, 1e-15]).weights(2).unwrap();
         assert_eq!(weights.total(), (1 << 40) + 1);
     }
 }

@@ -1,6 +1,6 @@
 //! The protocol of a web workload: the version of HTTP, encryption, and the lifetime of connections.
 
-use languages::{Named, names};
+use languages::{NamedValues, names};
 use serde::{Deserialize, Serialize};
 use units::Nanos;
 
@@ -16,7 +16,7 @@ pub struct WebProtocol {
     /// Whether connections are encrypted.
     pub tls: Tls,
     /// The lifetime of a connection.
-    pub connection: Connection,
+    pub connection: ConnectionLifetime,
     /// HTTP/2: the number of users that share a connection, each with one stream at a time; at least 1.
     pub streams: u32,
 }
@@ -24,10 +24,10 @@ pub struct WebProtocol {
 impl WebProtocol {
     /// Makes the protocol of connections of this lifetime without encryption: HTTP/1.0 with a connection per request, as
     /// in WebStone, HTTP/1.1 otherwise.
-    pub fn plain(connection: Connection) -> WebProtocol {
+    pub fn plain(connection: ConnectionLifetime) -> WebProtocol {
         let http = match connection {
-            Connection::PerRequest => HttpVersion::Http10,
-            Connection::Sessions | Connection::KeepAlive { .. } => HttpVersion::Http11,
+            ConnectionLifetime::PerRequest => HttpVersion::Http10,
+            ConnectionLifetime::Sessions | ConnectionLifetime::KeepAlive { .. } => HttpVersion::Http11,
         };
         WebProtocol { http, tls: Tls::Off, connection, streams: 1 }
     }
@@ -83,7 +83,7 @@ pub const CLOSE_WAIT_MAX: Nanos = Nanos::from_secs(1);
 /// The lifetime of a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
-pub enum Connection {
+pub enum ConnectionLifetime {
     /// A new one for every request; the body ends with it.
     PerRequest,
     /// Kept for a session, whose number of requests each user draws: 1 for 30 % of the sessions, 5 to 15 for
@@ -97,11 +97,11 @@ pub enum Connection {
 }
 
 /// Kept connections have no limit of requests.
-impl Named for Connection {
-    const NAMES: &'static [(&'static str, Connection)] = &[
-        ("per-request", Connection::PerRequest),
-        ("keep-alive", Connection::KeepAlive { requests_max: None }),
-        ("sessions", Connection::Sessions),
+impl NamedValues for ConnectionLifetime {
+    const NAMES: &'static [(&'static str, ConnectionLifetime)] = &[
+        ("per-request", ConnectionLifetime::PerRequest),
+        ("keep-alive", ConnectionLifetime::KeepAlive { requests_max: None }),
+        ("sessions", ConnectionLifetime::Sessions),
     ];
 }
 
@@ -111,7 +111,7 @@ mod tests {
 
     #[test]
     fn connections_are_stored_under_the_names_that_are_typed() {
-        for (name, connection) in Connection::NAMES {
+        for (name, connection) in ConnectionLifetime::NAMES {
             let stored = serde_json::to_value(connection).unwrap();
             let kept = serde_json::json!({ "keep-alive": { "requests_max": null } });
             assert!(stored == *name || (stored == kept && *name == "keep-alive"), "{stored}");

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::session::is_default;
-use super::{BodyEncoding, Count, Extract, Parameter, PathPattern, PathValue, Redirects};
+use super::{BodyEncoding, Extraction, Parameter, PathPattern, PathValue, Redirects, ValueCount};
 use crate::{Limit, Secret};
 
 /// One kind of request. Its objects are numbered: the number follows from the values of its parameters, the last
@@ -39,7 +39,7 @@ pub struct Request {
     pub redirects: Redirects,
     /// The values that are taken from the reply.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub extracts: Vec<Extract>,
+    pub extracts: Vec<Extraction>,
     /// Relative deviation of this kind's share of all requests above which a load point is not valid.
     pub share_gap_max: Option<f64>,
     /// The limits on its response times and errors that a valid load point keeps.
@@ -134,7 +134,7 @@ impl Request {
 
     /// Returns whether the request has more objects at higher load.
     pub(crate) fn grows_with_load(&self) -> bool {
-        self.parameters.iter().any(|parameter| matches!(parameter.count, Count::SquareRoot(_)))
+        self.parameters.iter().any(|parameter| matches!(parameter.count, ValueCount::SquareRoot(_)))
     }
 
     /// Returns the number of its objects at a level of load (users, or operations per second).
@@ -150,7 +150,7 @@ impl Request {
         // Only the first count can depend on the load, and nothing is divided by that.
         let rest = following.fold(number, |rest, parameter| rest / parameter.count.at(1.0));
         let index = match self.parameters[position].count {
-            Count::Fixed(count) if position != 0 => rest % count,
+            ValueCount::Fixed(count) if position != 0 => rest % count,
             _ => rest,
         };
         self.parameters[position].first + index
@@ -231,15 +231,15 @@ impl Request {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Pick;
+    use crate::ValueDistribution;
 
     fn class(sizes: Vec<u64>) -> Request {
         let parameter = |name: &str, count, pick| Parameter { pick, ..Parameter::numbers(name, 0, count) };
         Request {
             path: "/dir{directory:5}/class_{file}".parse().unwrap(),
             parameters: vec![
-                parameter("directory", Count::SquareRoot(20.0), Pick::Zipf(1.0)),
-                parameter("file", Count::Fixed(9), Pick::Poisson(5.0)),
+                parameter("directory", ValueCount::SquareRoot(20.0), ValueDistribution::Zipf(1.0)),
+                parameter("file", ValueCount::Fixed(9), ValueDistribution::Poisson(5.0)),
             ],
             reply: ReplyBody::File(sizes),
             ..Request::file("/", 0)
@@ -261,7 +261,7 @@ mod tests {
             path: "/{directory}f{n:2}".parse().unwrap(),
             parameters: vec![
                 Parameter::texts("directory", vec![String::new(), "a/b/".into()]),
-                Parameter::numbers("n", 7, Count::Fixed(3)),
+                Parameter::numbers("n", 7, ValueCount::Fixed(3)),
             ],
             ..Request::file("/", 0)
         };
@@ -274,8 +274,12 @@ mod tests {
         let class = class((1..=9).map(|i| i * 1024).collect());
         assert_eq!((class.body_bytes(0), class.body_bytes(17)), (Some(1024), Some(9216)));
         assert_eq!(class.body_limits(), Some((1024, 9216)));
-        let mean: f64 =
-            Pick::Poisson(5.0).probabilities(9).iter().zip(1..).map(|(p, i)| p * 1024.0 * f64::from(i)).sum();
+        let mean: f64 = ValueDistribution::Poisson(5.0)
+            .probabilities(9)
+            .iter()
+            .zip(1..)
+            .map(|(p, i)| p * 1024.0 * f64::from(i))
+            .sum();
         assert!((class.body_moments().unwrap().0 - mean).abs() < 1e-9);
     }
 }

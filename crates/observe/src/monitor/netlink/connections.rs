@@ -8,7 +8,7 @@ use std::io;
 use model::{Counter, Reading};
 
 use super::other_clients::{self, HeldSockets, OtherClients};
-use super::pace::Pace;
+use super::reading_interval::ReadingInterval;
 use super::services::{self, OwnSockets, Service};
 use crate::netlink::Socket;
 use crate::sock_diag::{HELD, TcpRequest, TcpSocket};
@@ -20,7 +20,7 @@ const PORTS_MAX: usize = 8;
 /// The connections, as last counted.
 #[derive(Debug, Default)]
 pub(super) struct Connections {
-    pace: Pace,
+    pace: ReadingInterval,
     services: BTreeMap<Service, u64>,
     others: OtherClients,
 }

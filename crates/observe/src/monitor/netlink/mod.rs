@@ -11,8 +11,8 @@
 mod connections;
 mod listeners;
 mod other_clients;
-mod pace;
 mod queues;
+mod reading_interval;
 mod services;
 mod unix_listeners;
 

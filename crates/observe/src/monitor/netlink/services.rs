@@ -9,7 +9,7 @@ use crate::netlink::{Socket, u32_at};
 use crate::sock_diag::{
     ESTABLISHED, SHOW_NAME, SHOW_PEER, TcpSocket, dump_unix, unix_attribute, unix_inode, unix_name,
 };
-use crate::watch::{ProcessSelector, Sought, sockets_held_by};
+use crate::watch::{ProcessSelector, SearchScope, sockets_held_by};
 
 /// The most services with their own series; the others are left out.
 const SERVICES_MAX: usize = 16;
@@ -50,12 +50,12 @@ pub(super) struct UnixConnection {
 
 impl Service {
     /// Returns the processes to look for behind it; `None` if it is on another machine.
-    pub(in crate::monitor) fn back_end(&self) -> Option<Sought> {
+    pub(in crate::monitor) fn back_end(&self) -> Option<SearchScope> {
         match self {
             Service::Port { number, is_here } => {
-                is_here.then_some(Sought::Selected(ProcessSelector::Port(*number)))
+                is_here.then_some(SearchScope::Selected(ProcessSelector::Port(*number)))
             }
-            Service::Socket(path) => Some(Sought::Socket(path.clone())),
+            Service::Socket(path) => Some(SearchScope::Socket(path.clone())),
         }
     }
 

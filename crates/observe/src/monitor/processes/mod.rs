@@ -16,10 +16,10 @@ mod group_files;
 mod limit_files;
 mod process;
 mod programs;
+mod sampling_round;
 mod shared;
 mod task;
 mod totals;
-mod turn;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -31,7 +31,7 @@ use super::kernel::text::ticks_to_micros;
 use super::netlink::Service;
 use crate::cgroup::Controller;
 use crate::thread_use::ThreadPeaks;
-use crate::watch::{Namespace, ProcessGroup, ProcessTable, Sought};
+use crate::watch::{Namespace, ProcessGroup, ProcessTable, SearchScope};
 
 use group_files::GroupFiles;
 use limit_files::LimitFiles;
@@ -39,12 +39,12 @@ pub(super) use limit_files::LimitUses;
 pub(super) use process::OpenFiles;
 use process::Process;
 use programs::Programs;
+use sampling_round::SamplingRound;
 pub use shared::{ProcessMeter, WatchedGroups};
 use task::FileRoom;
 pub(super) use task::{channel_name, stat_text};
 use totals::GroupTotals;
 pub(super) use totals::{GrowingSum, WaitChannels};
-use turn::Turn;
 
 /// Maximum number of processes whose status is read per reading.
 const STATUS_READS_MAX: usize = 160;
@@ -82,7 +82,7 @@ pub(super) struct WatchedProcesses {
     last_status: u32,
     last_files: u32,
     last_tasks: u32,
-    turn: Turn,
+    turn: SamplingRound,
     room: FileRoom,
     clock: RealClock,
 }
@@ -129,7 +129,7 @@ impl WatchedProcesses {
             last_status: 0,
             last_files: 0,
             last_tasks: 0,
-            turn: Turn::default(),
+            turn: SamplingRound::default(),
             room: FileRoom(usize::try_from(limit).unwrap_or(usize::MAX).min(KEPT_FILES_MAX)),
             clock: RealClock::start(),
         }
@@ -169,7 +169,7 @@ impl WatchedProcesses {
     }
 
     /// Adds a group, unless its processes cannot be found, are watched already, or include this one.
-    fn add_back_end(&mut self, sought: Sought) {
+    fn add_back_end(&mut self, sought: SearchScope) {
         let Ok(found) = sought.find() else { return };
         let is_known = |pid: &u32| self.known.contains_key(pid) || *pid == std::process::id();
         if !found.leaders.iter().any(is_known) {

@@ -3,9 +3,9 @@
 use model::Counter;
 use units::Nanos;
 
+use super::sampling_round::SamplingRound;
 use super::task::{FileRoom, Task, ThreadRate, stat_text};
 use super::ticks_to_micros;
-use super::turn::Turn;
 use crate::kernel_file::{self, keyed_after_colon};
 use crate::process::{ProcessStat, parse_stat};
 use crate::thread_use::{ThreadPeaks, ThreadUse};
@@ -98,7 +98,7 @@ impl Process {
     }
 
     /// Reads its threads' accounting where it is their turn, and lists its threads again if their number has changed.
-    pub(super) fn account(&mut self, now: Nanos, turn: &mut Turn, room: &mut FileRoom) {
+    pub(super) fn account(&mut self, now: Nanos, turn: &mut SamplingRound, room: &mut FileRoom) {
         let pid = self.stat.pid;
         if self.is_stale || self.tasks.len() != self.stat.threads as usize {
             self.list_tasks(now, room);

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use model::Reading;
 
-use super::scrape::{ScrapeNotes, Tables, describe};
+use super::scrape::{ScrapeNotes, SeriesTables, describe};
 use crate::monitor::fetch::{FetchLimits, PageUrl};
 use crate::monitor::{MonitorError, ResourceMonitor};
 
@@ -16,13 +16,13 @@ const LIMITS: FetchLimits = FetchLimits { time: Duration::from_millis(900), byte
 pub struct PrometheusMachine {
     url: PageUrl,
     limits: FetchLimits,
-    tables: Tables,
+    tables: SeriesTables,
 }
 
 impl PrometheusMachine {
     /// Creates a monitor of the machine whose exporter has this URL; only the first reading connects.
     pub fn new(url: PageUrl) -> PrometheusMachine {
-        PrometheusMachine { url, limits: LIMITS, tables: Tables::all() }
+        PrometheusMachine { url, limits: LIMITS, tables: SeriesTables::all() }
     }
 
     /// Describes a page without any known series.

@@ -15,5 +15,5 @@ mod text;
 mod windows;
 
 pub use machine::PrometheusMachine;
-pub use scrape::{ScrapeNotes, Tables};
+pub use scrape::{ScrapeNotes, SeriesTables};
 pub use text::{BadLines, Labels, SAMPLES_MAX, Sample, Samples};

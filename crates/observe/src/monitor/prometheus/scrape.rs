@@ -25,7 +25,7 @@ pub struct ScrapeNotes {
 
 /// The tables, indexed by metric name.
 #[derive(Debug)]
-pub struct Tables {
+pub struct SeriesTables {
     lines: Vec<&'static SeriesSum>,
     /// Indices of the sum and of its term, for every use of a metric name.
     places: HashMap<&'static str, Vec<(usize, usize)>>,
@@ -48,9 +48,9 @@ struct PartialSum {
     found: Vec<usize>,
 }
 
-impl Tables {
+impl SeriesTables {
     /// Builds the tables of all exporters; the names in a scrape tell them apart.
-    pub fn all() -> Tables {
+    pub fn all() -> SeriesTables {
         let lines: Vec<&SeriesSum> = node::SERIES_SUMS.iter().chain(windows::SERIES_SUMS).collect();
         let mut places: HashMap<_, Vec<_>> = HashMap::new();
         for (line, SeriesSum { terms, .. }) in lines.iter().enumerate() {
@@ -58,7 +58,7 @@ impl Tables {
                 places.entry(*name).or_default().push((line, term));
             }
         }
-        Tables { lines, places }
+        SeriesTables { lines, places }
     }
 
     /// Appends the readings of a scrape, in the order of the tables; accepts any text.
@@ -156,7 +156,7 @@ pub(super) mod tests {
     /// Returns the readings of a scrape, one text each: `cpu.user 0 250000`.
     pub(crate) fn read(text: &str) -> (Vec<String>, ScrapeNotes) {
         let mut readings = Vec::new();
-        let notes = Tables::all().read(text, &mut readings);
+        let notes = SeriesTables::all().read(text, &mut readings);
         let line = |one: &Reading| format!("{} {} {}", one.counter, one.instance, one.value);
         (readings.iter().map(line).collect(), notes)
     }
@@ -238,7 +238,7 @@ pub(super) mod tests {
     #[test]
     fn every_counter_of_the_tables_has_a_unit_that_fits_its_factor() {
         use model::CounterUnit::{BitsPerSecond, Bytes, Count, Hertz, Micros};
-        for line in &Tables::all().lines {
+        for line in &SeriesTables::all().lines {
             let expected: &[f64] = match line.counter.unit() {
                 Micros => &[1e6],
                 Bytes => &[1.0, 1024.0, 4096.0],

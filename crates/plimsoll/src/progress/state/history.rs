@@ -16,7 +16,7 @@ const CHARTED_MIN: Nanos = Nanos::from_millis(500);
 
 /// The displayed values of one second, or of several merged seconds.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Second {
+pub(crate) struct SecondValues {
     /// Start, in seconds under load since the run began: pauses between load points do not count.
     pub from: f64,
     /// End, likewise.
@@ -64,13 +64,13 @@ pub(crate) struct PointKey {
     pub run: usize,
 }
 
-impl Second {
+impl SecondValues {
     /// Merges with the next second: length-weighted means of rates, sums of counts, and the higher of two percentiles,
     /// because a chart must not hide a bad second.
-    pub(crate) fn merge(&self, next: &Second) -> Second {
+    pub(crate) fn merge(&self, next: &SecondValues) -> SecondValues {
         let (before, after) = (self.at - self.from, next.at - next.from);
         let mean = |a: f64, b: f64| (a * before + b * after) / (before + after);
-        Second {
+        SecondValues {
             from: self.from,
             is_steady: self.is_steady && next.is_steady,
             rate: mean(self.rate, next.rate),
@@ -89,7 +89,7 @@ impl Second {
 #[derive(Debug, Default)]
 pub(crate) struct History {
     /// Oldest first, at most [`SECONDS_MAX`].
-    pub seconds: VecDeque<Second>,
+    pub seconds: VecDeque<SecondValues>,
     /// Planned length of all load points; `None` if it is not known beforehand, as in a search.
     pub planned: Option<Nanos>,
     /// Length of all load points so far.
@@ -98,7 +98,7 @@ pub(crate) struct History {
 
 impl History {
     /// Adds the record of a second and returns its entry.
-    pub(crate) fn add(&mut self, key: PointKey, record: &IntervalRecord) -> Second {
+    pub(crate) fn add(&mut self, key: PointKey, record: &IntervalRecord) -> SecondValues {
         let length = record.end.saturating_sub(record.start);
         self.length = self.length.saturating_add(length);
         let second = second(key, record, self.length.as_secs_f64());
@@ -116,7 +116,7 @@ impl History {
 
     /// Halves the number of entries; seconds of different load points are not merged.
     fn merge_neighbors(&mut self) {
-        let mut merged: VecDeque<Second> = VecDeque::with_capacity(SECONDS_MAX + 1);
+        let mut merged: VecDeque<SecondValues> = VecDeque::with_capacity(SECONDS_MAX + 1);
         let mut is_open = false;
         for second in self.seconds.drain(..) {
             match merged.back_mut() {
@@ -134,11 +134,11 @@ impl History {
     }
 }
 
-fn second(key: PointKey, record: &IntervalRecord, at: f64) -> Second {
+fn second(key: PointKey, record: &IntervalRecord, at: f64) -> SecondValues {
     let length = record.end.saturating_sub(record.start).as_secs_f64();
     let figures = IntervalFigures::of(record);
     let figure = |of: fn(IntervalFigures) -> f64| figures.map_or(0.0, of);
-    Second {
+    SecondValues {
         from: (at - length).max(0.0),
         at,
         ordinal: key.ordinal,

@@ -1,6 +1,6 @@
 //! Validity indicators of a running load point: its standings, as `analysis` judges them, in the words of the view.
 
-use analysis::{Finding, LoadPointStatus, RuleGroup, Standing, StandingState};
+use analysis::{Finding, GroupStanding, LoadPointStatus, RuleGroup, StandingState};
 use units::Nanos;
 
 /// The status of an indicator, in order of severity.
@@ -30,7 +30,7 @@ impl From<StandingState> for IndicatorStatus {
 /// Returns the most severe indicator that is not good, with its reason; the first of several. The reason is a clause,
 /// empty if there is none.
 pub(crate) fn most_severe(status: &LoadPointStatus) -> Option<(&'static str, IndicatorStatus, String)> {
-    let status_of = |standing: &Standing| IndicatorStatus::from(standing.state);
+    let status_of = |standing: &GroupStanding| IndicatorStatus::from(standing.state);
     let not_good = status.standings.iter().rev().filter(|one| IndicatorStatus::Good < status_of(one));
     // Of equal elements, `max_by_key` returns the last.
     let worst = not_good.max_by_key(|one| status_of(one))?;
@@ -50,7 +50,7 @@ pub(super) fn problem(status: Option<&LoadPointStatus>) -> Option<&'static str> 
 }
 
 /// Returns the reason of a standing that is not good.
-fn why(standing: &Standing, status: &LoadPointStatus) -> String {
+fn why(standing: &GroupStanding, status: &LoadPointStatus) -> String {
     match &standing.reason {
         Some(reason) => disclosure::finding_brief(&reason.finding),
         None if standing.group == RuleGroup::Sample && Nanos::ZERO < status.length => {
@@ -73,15 +73,15 @@ mod tests {
     }
 
     /// Puts a standing in the place of the one of its group.
-    fn with(mut status: LoadPointStatus, standing: Standing) -> LoadPointStatus {
+    fn with(mut status: LoadPointStatus, standing: GroupStanding) -> LoadPointStatus {
         let one = status.standings.iter_mut().find(|one| one.group == standing.group).expect("it applies");
         *one = standing;
         status
     }
 
-    fn standing(group: RuleGroup, state: StandingState, finding: Option<Finding>) -> Standing {
+    fn standing(group: RuleGroup, state: StandingState, finding: Option<Finding>) -> GroupStanding {
         let reason = finding.map(|finding| Reason { load_point: Some(0), finding });
-        Standing { group, state, reason }
+        GroupStanding { group, state, reason }
     }
 
     #[test]

@@ -17,7 +17,7 @@ use units::{Bytes, Nanos, Ratio};
 use super::text::adding_text;
 
 pub(super) use counters::Counters;
-pub(super) use history::{History, PointKey, Second};
+pub(super) use history::{History, PointKey, SecondValues};
 pub(super) use indicators::{IndicatorStatus, most_severe};
 pub(super) use point::{FinishedPoint, Point};
 
@@ -48,7 +48,7 @@ pub(super) struct State {
     /// The running load point, or the last one.
     pub point: Option<Point>,
     /// The last second of the current run; `None` before its first.
-    pub second: Option<Second>,
+    pub second: Option<SecondValues>,
     /// Finished load points, oldest first.
     pub finished: VecDeque<FinishedPoint>,
     /// Number of load points of all runs that have begun.

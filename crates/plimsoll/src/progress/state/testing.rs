@@ -1,6 +1,6 @@
 //! Records for tests.
 
-use model::{Detail, Flow, Health, IntervalRecord, KindTotals, Phase, SutUse, web_measure};
+use model::{Flow, Health, IntervalRecord, KindHistograms, KindTotals, Phase, SutUse, web_measure};
 use stats::Histogram;
 use units::Nanos;
 
@@ -22,7 +22,7 @@ pub(crate) fn record(index: u32, phase: Phase, n: u64) -> IntervalRecord {
 
 /// Makes the record of a second with successful operations of these lengths; generator and server are mostly idle.
 pub(crate) fn timed(index: u32, phase: Phase, times: impl Iterator<Item = Nanos>) -> IntervalRecord {
-    let (mut kind, mut detail) = (KindTotals::new(4), Detail::new(1, 1, 0));
+    let (mut kind, mut detail) = (KindTotals::new(4), KindHistograms::new(1, 1, 0));
     let mut response = Histogram::new();
     for time in times {
         response.record(time);

@@ -13,13 +13,13 @@ use super::fixture::Fixture;
 const READY_MAX: Nanos = Nanos::from_secs(20);
 
 /// A server that a test started by hand; it ends with the value.
-pub(crate) struct ByHand(pub Child);
+pub(crate) struct ManualServer(pub Child);
 
-impl ByHand {
+impl ManualServer {
     #[track_caller]
-    pub(crate) fn start(mut command: Command, program: &str, package: &str) -> ByHand {
+    pub(crate) fn start(mut command: Command, program: &str, package: &str) -> ManualServer {
         let spawned = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn();
-        ByHand(
+        ManualServer(
             spawned.unwrap_or_else(|why| {
                 panic!("{program}: {why}; install it with `apt-get install {package}`")
             }),
@@ -27,7 +27,7 @@ impl ByHand {
     }
 }
 
-impl Drop for ByHand {
+impl Drop for ManualServer {
     fn drop(&mut self) {
         let pid = rustix::process::Pid::from_child(&self.0);
         // It may have ended by itself.

@@ -12,7 +12,7 @@ use serde_json::Value;
 use tempfile::TempDir;
 use testkit::noise;
 
-use super::Running;
+use super::RunningCommand;
 
 /// Timeout of a command; none of these tests takes this long, even on a busy machine.
 const TIMEOUT: Duration = Duration::from_secs(180);
@@ -24,7 +24,7 @@ pub(crate) struct Fixture {
 
 /// The result of a command that has exited.
 #[derive(Debug)]
-pub(crate) struct Ended {
+pub(crate) struct ExitedCommand {
     /// The directory in which it ran.
     pub folder: PathBuf,
     pub code: Option<i32>,
@@ -69,14 +69,14 @@ impl Fixture {
     }
 
     /// Runs the binary and waits for it.
-    pub(crate) fn run(&self, arguments: &[&str]) -> Ended {
+    pub(crate) fn run(&self, arguments: &[&str]) -> ExitedCommand {
         self.end(self.command(arguments))
     }
 
     /// Runs a command of [`Fixture::command`] and waits for it.
-    pub(crate) fn end(&self, command: Command) -> Ended {
+    pub(crate) fn end(&self, command: Command) -> ExitedCommand {
         let output = output(command);
-        Ended {
+        ExitedCommand {
             folder: self.folder.path().to_owned(),
             code: output.status.code(),
             stdout: String::from_utf8_lossy(&output.stdout).into_owned(),
@@ -85,7 +85,7 @@ impl Fixture {
     }
 
     /// Runs a shell command line and waits for it; `$plimsoll` is the binary.
-    pub(crate) fn shell(&self, line: &str) -> Ended {
+    pub(crate) fn shell(&self, line: &str) -> ExitedCommand {
         let mut command = Command::new("bash");
         self.prepare(&mut command);
         command.args(["-c", line]).env("plimsoll", env!("CARGO_BIN_EXE_plimsoll"));
@@ -96,17 +96,17 @@ impl Fixture {
     ///
     /// Its signal handlers are reset: background jobs of a script, as tests may be, ignore some signals, and so do their
     /// children.
-    pub(crate) fn start(&self, arguments: &[&str]) -> Running {
+    pub(crate) fn start(&self, arguments: &[&str]) -> RunningCommand {
         let plain = self.command(arguments);
         let mut command = Command::new("env");
         self.prepare(&mut command);
         command.arg("--default-signal=HUP,INT,QUIT").arg(plain.get_program()).args(plain.get_args());
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        Running::new(command.spawn().unwrap(), self.folder.path())
+        RunningCommand::new(command.spawn().unwrap(), self.folder.path())
     }
 
     /// Starts a built-in web server and returns it with its address.
-    pub(crate) fn serve(&self, arguments: &[&str]) -> (Running, String) {
+    pub(crate) fn serve(&self, arguments: &[&str]) -> (RunningCommand, String) {
         let server = self.start(&[&["serve", "web"], arguments].concat());
         let address = server.address();
         (server, address)
@@ -141,16 +141,16 @@ fn output(mut command: Command) -> Output {
     output.unwrap()
 }
 
-impl Ended {
+impl ExitedCommand {
     #[track_caller]
-    pub(crate) fn expect(self, code: i32) -> Ended {
+    pub(crate) fn expect(self, code: i32) -> ExitedCommand {
         assert_eq!(self.code, Some(code), "stdout:\n{}\nstderr:\n{}", self.stdout, self.stderr);
         self
     }
 
     /// Expects complete runs that are valid, or invalid only because the machine is busy.
     #[track_caller]
-    pub(crate) fn expect_run(self) -> Ended {
+    pub(crate) fn expect_run(self) -> ExitedCommand {
         self.assert_run();
         self
     }
@@ -202,20 +202,20 @@ impl Ended {
 
     /// Expects a complete run with any verdict.
     #[track_caller]
-    pub(crate) fn expect_measured(self) -> Ended {
+    pub(crate) fn expect_measured(self) -> ExitedCommand {
         assert!(self.last_line().ends_with(".plim"), "{}\n{}", self.stderr, self.stdout);
         assert!(!self.stderr.contains("error:"), "{}", self.stderr);
         self
     }
 
     #[track_caller]
-    pub(crate) fn expect_stderr(self, text: &str) -> Ended {
+    pub(crate) fn expect_stderr(self, text: &str) -> ExitedCommand {
         assert!(self.stderr.contains(text), "`{text}` expected in:\n{}", self.stderr);
         self
     }
 
     #[track_caller]
-    pub(crate) fn expect_stdout(self, text: &str) -> Ended {
+    pub(crate) fn expect_stdout(self, text: &str) -> ExitedCommand {
         assert!(self.stdout.contains(text), "`{text}` expected in:\n{}", self.stdout);
         self
     }

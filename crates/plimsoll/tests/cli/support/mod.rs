@@ -18,10 +18,10 @@ mod pages;
 mod process;
 mod website;
 
-pub(crate) use by_hand::{ByHand, assert_half_is_left, assert_watched, program, wait_for};
-pub(crate) use fixture::{Ended, Fixture, Verdict};
+pub(crate) use by_hand::{ManualServer, assert_half_is_left, assert_watched, program, wait_for};
+pub(crate) use fixture::{ExitedCommand, Fixture, Verdict};
 pub(crate) use leftovers::Leftovers;
 pub(crate) use network::in_own_network;
 pub(crate) use pages::Pages;
-pub(crate) use process::Running;
+pub(crate) use process::RunningCommand;
 pub(crate) use website::{Website, free_port};

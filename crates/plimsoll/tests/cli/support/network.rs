@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 use rustix::fd::AsFd;
 use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
 
-use super::by_hand::ByHand;
+use super::by_hand::ManualServer;
 
 /// Runs a test in a network namespace of its own, with all that it starts. Only root can make one: other users run it in that
 /// of the machine.
@@ -30,7 +30,7 @@ fn enter() {
     let mut command = Command::new("unshare");
     let line = "ip link set lo up && echo up && exec sleep 60";
     let child = command.args(["--net", "sh", "-c", line]).stdout(Stdio::piped()).spawn();
-    let mut holder = ByHand(child.expect("`unshare` makes a namespace"));
+    let mut holder = ManualServer(child.expect("`unshare` makes a namespace"));
     let mut said = [0; 3];
     holder.0.stdout.as_mut().expect("it is piped").read_exact(&mut said).expect("the interface is up");
     let link = File::open(format!("/proc/{}/ns/net", holder.0.id())).expect("its namespace");

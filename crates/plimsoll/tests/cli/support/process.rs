@@ -9,24 +9,24 @@ use std::time::Duration;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
-use super::Ended;
+use super::ExitedCommand;
 
 /// Timeout for an expected line, even on a busy machine.
 const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// A process and its output, line by line. It is killed when dropped.
-pub(crate) struct Running {
+pub(crate) struct RunningCommand {
     folder: PathBuf,
     child: Child,
     stdout: Receiver<String>,
     stderr: Receiver<String>,
 }
 
-impl Running {
-    pub(crate) fn new(mut child: Child, folder: &Path) -> Running {
+impl RunningCommand {
+    pub(crate) fn new(mut child: Child, folder: &Path) -> RunningCommand {
         let stdout = lines(child.stdout.take().unwrap());
         let stderr: ChildStderr = child.stderr.take().unwrap();
-        Running { folder: folder.to_owned(), stdout, stderr: lines(stderr), child }
+        RunningCommand { folder: folder.to_owned(), stdout, stderr: lines(stderr), child }
     }
 
     pub(crate) fn pid(&self) -> u32 {
@@ -74,16 +74,16 @@ impl Running {
     }
 
     /// Waits for its exit and returns the unread output.
-    pub(crate) fn end(mut self) -> Ended {
+    pub(crate) fn end(mut self) -> ExitedCommand {
         drop(self.child.stdin.take());
         let stdout = self.stdout.iter().collect::<Vec<_>>().join("\n");
         let stderr = self.stderr.iter().collect::<Vec<_>>().join("\n");
         let code = self.child.wait().unwrap().code();
-        Ended { folder: self.folder.clone(), code, stdout, stderr }
+        ExitedCommand { folder: self.folder.clone(), code, stdout, stderr }
     }
 }
 
-impl Drop for Running {
+impl Drop for RunningCommand {
     fn drop(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();

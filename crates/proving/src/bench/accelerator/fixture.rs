@@ -8,7 +8,7 @@ use anyhow::Result;
 use model::{FileSet, SetFile};
 use tempfile::TempDir;
 use testbed::{
-    Origin, Populated, Recipe, ResourceLimits, RunningSut, Server, SutRequest, WebParts, populate,
+    Origin, PopulatedFiles, Recipe, ResourceLimits, RunningSut, SutRequest, SutServer, WebParts, populate,
 };
 
 use crate::bench::rounds::{Contender, OURS};
@@ -39,7 +39,7 @@ pub(super) struct Fixture {
     pub plimsoll: PathBuf,
     /// All files on disk.
     pub files: FileSet,
-    populated: Populated,
+    populated: PopulatedFiles,
     server: RunningSut,
     folder: TempDir,
 }
@@ -126,7 +126,7 @@ fn request(
 ) -> Result<SutRequest> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     Ok(SutRequest {
-        server: Server::Recipe(recipe),
+        server: SutServer::Recipe(recipe),
         work_dir: folder.join("work"),
         data_dir: folder.join("data"),
         limits: ResourceLimits { cpus: vec![cpu.parse()?], ..ResourceLimits::default() },

@@ -28,8 +28,8 @@ use super::harness::{Case, Facts, Measurement};
 use super::machine::{NGINX, Program};
 use super::options::BenchOptions;
 use super::require_open_files;
-use super::rounds::{Contender, Measured, OURS};
-use crate::packages::Needed;
+use super::rounds::{Contender, MeasuredRounds, OURS};
+use crate::packages::RequiredPackage;
 
 /// Accelerators in turns.
 pub(super) struct AcceleratorMeasurement {
@@ -43,7 +43,7 @@ impl Measurement for AcceleratorMeasurement {
 
     const NAME: &'static str = "bench-accelerator";
     const PAGE: &'static str = "docs/bench-accelerator.md";
-    const NEEDED: &'static [Needed] = &[
+    const NEEDED: &'static [RequiredPackage] = &[
         ("nginx", "nginx-light"),
         ("varnishd", "varnish"),
         ("traffic_server", "trafficserver"),
@@ -81,7 +81,7 @@ impl Measurement for AcceleratorMeasurement {
         if load.is_cost() { &load.columns[..1] } else { &[] }
     }
 
-    fn page(&mut self, facts: &Facts, measured: &Measured<Values>) -> Result<String> {
+    fn page(&mut self, facts: &Facts, measured: &MeasuredRounds<Values>) -> Result<String> {
         let versions = page::versions(facts, &self.fixture)?;
         Ok(page::head(facts, &self.fixture) + &versions + &page::tables(measured))
     }

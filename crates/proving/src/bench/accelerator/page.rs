@@ -8,7 +8,7 @@ use super::cases::{AcceleratorLoad, CASES, PassCriterion, SETTLE_S, Values};
 use super::fixture::Fixture;
 use crate::bench::figures::{Bar, Column, compare, heads, median};
 use crate::bench::harness::{Case, Facts};
-use crate::bench::rounds::{ContenderRounds, Measured, OURS};
+use crate::bench::rounds::{ContenderRounds, MeasuredRounds, OURS};
 use crate::bench::{LOAD_CPU, SERVER_CPU, machine};
 
 /// Returns the head of the page.
@@ -50,7 +50,7 @@ pub(super) fn versions(facts: &Facts, fixture: &Fixture) -> Result<String> {
 }
 
 /// Returns the summary and a table for each case.
-pub(super) fn tables(measured: &Measured<Values>) -> String {
+pub(super) fn tables(measured: &MeasuredRounds<Values>) -> String {
     let mut text = "\n## Criteria\n\n\
         Medians of all rounds. A ratio is the median of the ratios of the rounds, to the other that has the best median.\n\n\
         | case | Plimsoll | best other | | ratio or limit | bar | |\n|---|---:|---:|---|---:|---:|---|\n"
@@ -65,7 +65,7 @@ pub(super) fn tables(measured: &Measured<Values>) -> String {
 
 /// Returns the row, or rows, of a case; `None` if Plimsoll failed in one of its rounds or there is no
 /// competitor. A competitor that failed in a round is still compared.
-fn summary_row(case: &Case<AcceleratorLoad>, measured: &Measured<Values>) -> Option<String> {
+fn summary_row(case: &Case<AcceleratorLoad>, measured: &MeasuredRounds<Values>) -> Option<String> {
     let Case { title, load, .. } = case;
     let ours = measured.ours(title);
     if ours.is_empty() || !ours.iter().all(Option::is_some) {
@@ -100,7 +100,7 @@ fn summary_row(case: &Case<AcceleratorLoad>, measured: &Measured<Values>) -> Opt
 /// Returns the competitor with the best median of a column, as the bar asks for, and the median; `None` if all failed.
 fn best(
     case: &Case<AcceleratorLoad>,
-    measured: &Measured<Values>,
+    measured: &MeasuredRounds<Values>,
     column: &Column<Values>,
     bar: Bar,
 ) -> Option<(&'static str, f64)> {
@@ -113,7 +113,7 @@ fn best(
 }
 
 /// Returns the table of one case: medians of each accelerator, and the first value of every round.
-fn details(case: &Case<AcceleratorLoad>, measured: &Measured<Values>) -> String {
+fn details(case: &Case<AcceleratorLoad>, measured: &MeasuredRounds<Values>) -> String {
     let Case { title, load, .. } = case;
     let first = &load.columns[0];
     let (names, rule) = heads(load.columns);
@@ -140,7 +140,7 @@ mod tests {
         CASES.iter().find(|case| case.names == [name]).unwrap()
     }
 
-    fn measured(name: &str, peers: &[(&'static str, &[&[f64]])]) -> Measured<Values> {
+    fn measured(name: &str, peers: &[(&'static str, &[&[f64]])]) -> MeasuredRounds<Values> {
         let title = case(name).title;
         let costs = |values: &&[f64]| (!values.is_empty()).then(|| values.to_vec());
         let of = |(contender, rounds): &(&'static str, &[&[f64]])| ContenderRounds {
@@ -148,7 +148,7 @@ mod tests {
             contender,
             rounds: rounds.iter().map(costs).collect(),
         };
-        Measured(peers.iter().map(of).collect())
+        MeasuredRounds(peers.iter().map(of).collect())
     }
 
     /// Ratios of the rounds to HAProxy, which has the best median of the others: 0.8, 0.7, 0.5; the median

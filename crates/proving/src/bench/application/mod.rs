@@ -23,9 +23,9 @@ use super::load_tools::{PlimsollRun, number};
 use super::machine::{NGINX, Program};
 use super::options::BenchOptions;
 use super::require_open_files;
-use super::rounds::{Contender, Measured};
+use super::rounds::{Contender, MeasuredRounds};
 use super::site::Site;
-use crate::packages::Needed;
+use crate::packages::RequiredPackage;
 
 /// Transactions and requests in turns.
 pub(super) struct ApplicationMeasurement {
@@ -64,7 +64,7 @@ impl Measurement for ApplicationMeasurement {
 
     const NAME: &'static str = "bench-application";
     const PAGE: &'static str = "docs/bench-application.md";
-    const NEEDED: &'static [Needed] = &[("nginx", "nginx-light"), ("taskset", "util-linux")];
+    const NEEDED: &'static [RequiredPackage] = &[("nginx", "nginx-light"), ("taskset", "util-linux")];
     const PROGRAMS: &'static [Program] = &[NGINX];
     const ROUNDS: usize = 9;
     const SECONDS: u32 = 4;
@@ -106,7 +106,7 @@ impl Measurement for ApplicationMeasurement {
         load.compared
     }
 
-    fn page(&mut self, facts: &Facts, measured: &Measured<ApplicationCosts>) -> Result<String> {
+    fn page(&mut self, facts: &Facts, measured: &MeasuredRounds<ApplicationCosts>) -> Result<String> {
         Ok(page::head(facts) + &page::tables(measured))
     }
 }

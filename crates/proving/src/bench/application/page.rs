@@ -6,7 +6,7 @@ use super::loads::{
 use super::{ApplicationCosts, COLUMNS, GENERATOR, MEMORY, SERVER};
 use crate::bench::figures::{Bar, Column, compare, median_of_both, section};
 use crate::bench::harness::Facts;
-use crate::bench::rounds::Measured;
+use crate::bench::rounds::MeasuredRounds;
 use crate::bench::site::{FEW, MANY};
 use crate::bench::{LOAD_CPU, SERVER_CPU};
 
@@ -41,7 +41,7 @@ pub(super) fn head(facts: &Facts) -> String {
 }
 
 /// Returns the tables of what was measured.
-pub(super) fn tables(measured: &Measured<ApplicationCosts>) -> String {
+pub(super) fn tables(measured: &MeasuredRounds<ApplicationCosts>) -> String {
     let details = format!(
         "## Round by round\n\n\
         As above, and the maximum resident memory of the generator.\n\n{}",
@@ -53,7 +53,7 @@ pub(super) fn tables(measured: &Measured<ApplicationCosts>) -> String {
 /// Returns the row of a comparison; `None` if its turns were not taken.
 fn row(
     (title, end, ours, theirs, bar): &Comparison,
-    measured: &Measured<ApplicationCosts>,
+    measured: &MeasuredRounds<ApplicationCosts>,
 ) -> Option<String> {
     let method = theirs;
     let ours = measured.ours(ours);
@@ -64,7 +64,7 @@ fn row(
     Some(format!("| {title} | {threads} | {} |\n", compared.cells(method, &judged)))
 }
 
-fn cpu(measured: &Measured<ApplicationCosts>) -> String {
+fn cpu(measured: &MeasuredRounds<ApplicationCosts>) -> String {
     section(
         COMPARISONS.iter().filter_map(|comparison| row(comparison, measured)).collect(),
         "## CPU time per operation\n\n\
@@ -78,7 +78,7 @@ fn cpu(measured: &Measured<ApplicationCosts>) -> String {
     )
 }
 
-fn memory(measured: &Measured<ApplicationCosts>) -> Option<String> {
+fn memory(measured: &MeasuredRounds<ApplicationCosts>) -> Option<String> {
     let few = measured.ours(NETWORK_FEW);
     let many = measured.ours(NETWORK_MANY);
     let of_session = |few: &ApplicationCosts, many: &ApplicationCosts| many.rss_kib - few.rss_kib;
@@ -122,7 +122,7 @@ mod tests {
     #[test]
     fn rows_show_the_medians_of_the_rounds() {
         let requests = turns(None, [5.0; 3], [4.0; 3]);
-        let text = tables(&Measured::by_hand(&[
+        let text = tables(&MeasuredRounds::by_hand(&[
             (MESSAGE, OURS, &turns(Some(1), [10.0, 12.0, 13.0], [4.0, 6.0, 5.2])),
             (POST, OURS, &requests),
             (GET, OURS, &requests),
@@ -146,7 +146,8 @@ mod tests {
     fn memory_is_that_of_the_additional_sessions() {
         let few = turns(Some(64), [5.0; 3], [5.0; 3]);
         let many: Vec<_> = few.iter().map(|costs| ApplicationCosts { rss_kib: 20_000.0, ..*costs }).collect();
-        let text = tables(&Measured::by_hand(&[(NETWORK_FEW, OURS, &few), (NETWORK_MANY, OURS, &many)]));
+        let text =
+            tables(&MeasuredRounds::by_hand(&[(NETWORK_FEW, OURS, &few), (NETWORK_MANY, OURS, &many)]));
         assert!(text.contains("| 200 | 20000 | 2.00 | met |"), "{text}");
         assert!(!text.contains("CPU time per operation"), "{text}");
     }

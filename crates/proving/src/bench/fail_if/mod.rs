@@ -23,8 +23,8 @@ use super::harness::{Case, Facts, Measurement};
 use super::machine::Program;
 use super::options::BenchOptions;
 use super::process::free_ports;
-use super::rounds::{Contender, Measured};
-use crate::packages::Needed;
+use super::rounds::{Contender, MeasuredRounds};
+use crate::packages::RequiredPackage;
 
 /// Pairs of runs; a round has one of each case.
 pub(super) struct FailIfMeasurement {
@@ -39,7 +39,7 @@ impl Measurement for FailIfMeasurement {
 
     const NAME: &'static str = "bench-fail-if";
     const PAGE: &'static str = page::PAGE;
-    const NEEDED: &'static [Needed] = &[("node", "nodejs")];
+    const NEEDED: &'static [RequiredPackage] = &[("node", "nodejs")];
     const PROGRAMS: &'static [Program] = &[("Node", "node", "--version")];
     const ROUNDS: usize = 20;
     const SECONDS: u32 = 10;
@@ -66,7 +66,7 @@ impl Measurement for FailIfMeasurement {
         pair.to_string()
     }
 
-    fn page(&mut self, facts: &Facts, measured: &Measured<Pair>) -> Result<String> {
+    fn page(&mut self, facts: &Facts, measured: &MeasuredRounds<Pair>) -> Result<String> {
         Ok(page::text(facts, measured))
     }
 

@@ -5,7 +5,7 @@ use anyhow::{Context, Result};
 use super::pairs::{BOUNDS, CASES, NOT_MEASURED, Pair, PairKind};
 use crate::bench::figures::section;
 use crate::bench::harness::{Case, Facts};
-use crate::bench::rounds::Measured;
+use crate::bench::rounds::MeasuredRounds;
 use crate::shell::{root, write_page};
 
 /// The page, and the lines between which the tables are.
@@ -14,7 +14,7 @@ const BEGIN: &str = "<!-- tables: cargo xtask bench-fail-if --write -->\n";
 const END: &str = "<!-- end of tables -->\n";
 
 /// Returns the tables: pairs of identical code, and pairs of which one is slower.
-pub(super) fn text(facts: &Facts, measured: &Measured<Pair>) -> String {
+pub(super) fn text(facts: &Facts, measured: &MeasuredRounds<Pair>) -> String {
     let Facts { options, command, load, table } = facts;
     format!(
         "Measured with `{command}`, load average before: {load}. Each side is a new process \
@@ -25,7 +25,7 @@ pub(super) fn text(facts: &Facts, measured: &Measured<Pair>) -> String {
     )
 }
 
-fn tables(measured: &Measured<Pair>) -> String {
+fn tables(measured: &MeasuredRounds<Pair>) -> String {
     let table = |is_slower: bool, wanted: &str| {
         let cases = CASES.iter().filter(|case| case.load.is_slower == is_slower);
         let rows: String = cases.filter_map(|case| row(case, measured.ours(case.title))).collect();
@@ -91,7 +91,7 @@ mod tests {
         let slower = pair(["exceeded", "exceeded"], 0.71);
         let identical = [pair(["undecided", "kept"], 0.98), repeated];
         let measured = [(CASES[0].title, OURS, &identical[..]), (CASES[1].title, OURS, &[slower])];
-        let tables = tables(&Measured::by_hand(&measured));
+        let tables = tables(&MeasuredRounds::by_hand(&measured));
         assert!(tables.contains("| identical code | 1 | 2 | 1 | 1 | 2 | 0.980 (0.700–0.980) |"), "{tables}");
         assert!(
             tables.contains("| 40 % more time per page | 1 | 1 | 1 | 0 | 0 | 0.710 (0.710–0.710) |"),

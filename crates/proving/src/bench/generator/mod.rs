@@ -28,9 +28,9 @@ use super::nginx::Nginx;
 use super::options::BenchOptions;
 use super::process::FinishedProcess;
 use super::require_open_files;
-use super::rounds::{Contender, Measured};
+use super::rounds::{Contender, MeasuredRounds};
 use super::site::Site;
-use crate::packages::Needed;
+use crate::packages::RequiredPackage;
 
 /// A measurement that is not made of turns.
 type Other = fn(&Site, &BenchOptions) -> Result<String>;
@@ -75,7 +75,7 @@ impl Measurement for GeneratorMeasurement {
 
     const NAME: &'static str = "bench-generator";
     const PAGE: &'static str = "docs/bench-generator.md";
-    const NEEDED: &'static [Needed] = &[
+    const NEEDED: &'static [RequiredPackage] = &[
         ("nginx", "nginx-light"),
         ("wrk", "wrk"),
         ("h2load", "nghttp2-client"),
@@ -115,7 +115,7 @@ impl Measurement for GeneratorMeasurement {
         &[COST]
     }
 
-    fn page(&mut self, facts: &Facts, measured: &Measured<GeneratorCosts>) -> Result<String> {
+    fn page(&mut self, facts: &Facts, measured: &MeasuredRounds<GeneratorCosts>) -> Result<String> {
         let mut text = page::head(facts) + &page::tables(measured);
         for (_, other) in OTHERS.iter().filter(|(name, _)| facts.options.wants(name)) {
             text += &other(&self.site, facts.options)?;

@@ -4,7 +4,7 @@ use super::cases::{CASES, GeneratorLoad, MEMORY};
 use super::{COLUMNS, COST, GeneratorCosts};
 use crate::bench::figures::{Bar, compare, median};
 use crate::bench::harness::{Case, Facts};
-use crate::bench::rounds::{Measured, OURS};
+use crate::bench::rounds::{MeasuredRounds, OURS};
 use crate::bench::site::{FEW, MANY};
 use crate::bench::{LOAD_CPU, SERVER_CPU};
 
@@ -31,7 +31,7 @@ pub(super) fn head(facts: &Facts) -> String {
 }
 
 /// Returns the tables of the cases; empty if nothing was measured.
-pub(super) fn tables(measured: &Measured<GeneratorCosts>) -> String {
+pub(super) fn tables(measured: &MeasuredRounds<GeneratorCosts>) -> String {
     if measured.0.is_empty() {
         String::new()
     } else {
@@ -41,7 +41,7 @@ pub(super) fn tables(measured: &Measured<GeneratorCosts>) -> String {
 
 /// Returns the cases that were measured, with the costs of Plimsoll and of the other generator.
 fn pairs(
-    measured: &Measured<GeneratorCosts>,
+    measured: &MeasuredRounds<GeneratorCosts>,
 ) -> impl Iterator<Item = (&'static Case<GeneratorLoad>, &Rounds, &Rounds)> {
     let rounds = |case: &'static Case<GeneratorLoad>| {
         let theirs = measured.of(case.title, case.load.other.name());
@@ -50,7 +50,7 @@ fn pairs(
     CASES.iter().map(rounds)
 }
 
-fn summary(measured: &Measured<GeneratorCosts>) -> String {
+fn summary(measured: &MeasuredRounds<GeneratorCosts>) -> String {
     let mut text = "## CPU per request compared with others\n\n\
         CPU seconds (user and system) per million requests; medians of all rounds. The ratio is the median of the \
         ratios of the rounds.\n\n\
@@ -64,7 +64,7 @@ fn summary(measured: &Measured<GeneratorCosts>) -> String {
     text
 }
 
-fn memory(measured: &Measured<GeneratorCosts>) -> Option<String> {
+fn memory(measured: &MeasuredRounds<GeneratorCosts>) -> Option<String> {
     let bar = Bar::AtMost(MEMORY_BAR);
     let row = |title: &str, contender: &str, judge: fn(Bar, f64) -> &'static str| {
         let rss = |case| median(measured.of(case, contender), |costs| costs.rss_kib);
@@ -82,7 +82,7 @@ fn memory(measured: &Measured<GeneratorCosts>) -> Option<String> {
     ))
 }
 
-fn details(measured: &Measured<GeneratorCosts>) -> String {
+fn details(measured: &MeasuredRounds<GeneratorCosts>) -> String {
     let mut text = "\n## Round by round\n\n\
         | case | round | Plimsoll, s per million | requests | the other, s per million | requests | ratio |\n\
         |---|---:|---:|---:|---:|---:|---:|\n"
@@ -114,7 +114,7 @@ mod tests {
             let ours = if case.title == MEMORY[1] { &many } else { &few };
             [(case.title, OURS, &ours[..]), (case.title, case.load.other.name(), &others[..])]
         };
-        let mut measured = Measured::by_hand(&CASES.iter().flat_map(of_case).collect::<Vec<_>>());
+        let mut measured = MeasuredRounds::by_hand(&CASES.iter().flat_map(of_case).collect::<Vec<_>>());
         let text = tables(&measured);
         assert!(text.contains("100 connections | 8.00 | 10.00 | wrk | 0.800 | ≤ 0.95 | met |"), "{text}");
         assert!(text.contains("one connection | 8.00 | 10.00 | h2load | 0.800 | ≤ 1.15 | met |"), "{text}");
@@ -125,6 +125,6 @@ mod tests {
         measured.0.retain(|one| one.case != MEMORY[0]);
         let text = tables(&measured);
         assert!(!text.contains("## Memory") && text.contains("## Round by round"), "{text}");
-        assert_eq!(tables(&Measured(Vec::new())), "");
+        assert_eq!(tables(&MeasuredRounds(Vec::new())), "");
     }
 }

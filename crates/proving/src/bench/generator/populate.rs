@@ -11,7 +11,7 @@ use anyhow::{Context, Result, ensure};
 
 use crate::bench::figures::{Bar, median, median_of_both, seconds_of};
 use crate::bench::options::BenchOptions;
-use crate::bench::rounds::{Contender, Measured, OURS, in_rounds};
+use crate::bench::rounds::{Contender, MeasuredRounds, OURS, in_rounds};
 use crate::bench::site::Site;
 use crate::shell::{output, run};
 
@@ -74,7 +74,7 @@ fn bytes_below(folder: &Path) -> Result<u64> {
     Ok(bytes)
 }
 
-fn table(bytes: u64, measured: &Measured<f64>) -> Option<String> {
+fn table(bytes: u64, measured: &MeasuredRounds<f64>) -> Option<String> {
     let ours = measured.ours(CASE);
     let theirs = measured.of(CASE, DD);
     let rate = |rounds| Some(bytes as f64 / 1e6 / median(rounds, |seconds: &f64| *seconds)?);
@@ -103,7 +103,7 @@ mod tests {
     /// 500 MB in 1.25 s beside 1 s, and the same in a slow round: 400 and 500 MB/s, ratio 0.8.
     #[test]
     fn rates_and_their_ratio_are_printed() {
-        let of = |ours: &[f64], dd: &[f64]| Measured::by_hand(&[(CASE, OURS, ours), (CASE, DD, dd)]);
+        let of = |ours: &[f64], dd: &[f64]| MeasuredRounds::by_hand(&[(CASE, OURS, ours), (CASE, DD, dd)]);
         let text = table(500_000_000, &of(&[1.25, 2.5, 1.0], &[1.0, 2.0, 0.5])).unwrap();
         assert!(text.ends_with("| 400 | 500 | 0.800 | ≥ 0.70 | met |\n"), "{text}");
         assert!(table(1, &of(&[2.0], &[1.0])).unwrap().contains("missed"));

@@ -7,7 +7,7 @@ use orders::{DataScale, OrderTable, Population};
 use units::wall;
 
 use crate::bench::figures::seconds_of;
-use crate::bench::rounds::{Contender, Measured, OURS, in_rounds};
+use crate::bench::rounds::{Contender, MeasuredRounds, OURS, in_rounds};
 
 /// The size of the data: 138 MB of rows.
 const WAREHOUSES: u32 = 20;
@@ -61,7 +61,7 @@ pub(super) fn refill(
     case: &'static str,
     mut data: Box<dyn Refillable>,
     n_rounds: usize,
-) -> Result<Measured<f64>> {
+) -> Result<MeasuredRounds<f64>> {
     let contenders = [OURS, KEPT].map(Contender::peer).to_vec();
     let mut n_rows = None;
     let text = |_, seconds: &f64| format!("{seconds:.2} s");

@@ -15,7 +15,7 @@ use observe::private_folder::private_folder_in;
 use orders::Population;
 use tempfile::TempDir;
 use testbed::{
-    DataContents, Recipe, ResourceLimits, RunningSut, Server, SutRequest, WebParts, make_private_folder,
+    DataContents, Recipe, ResourceLimits, RunningSut, SutRequest, SutServer, WebParts, make_private_folder,
 };
 use units::{Clock, RealClock};
 
@@ -77,7 +77,7 @@ impl Database {
             Ok(make_private_folder(&private_folder_in(&path))?)
         };
         let request = SutRequest {
-            server: Server::Recipe(Box::new(Recipe::load(recipe_of(product))?)),
+            server: SutServer::Recipe(Box::new(Recipe::load(recipe_of(product))?)),
             work_dir: private("work")?,
             data_dir: private("data")?,
             limits: ResourceLimits { cpus, ..ResourceLimits::default() },

@@ -33,9 +33,9 @@ use super::load_tools::{PlimsollRun, number};
 use super::machine::Program;
 use super::options::BenchOptions;
 use super::require_open_files;
-use super::rounds::{Contender, Measured};
+use super::rounds::{Contender, MeasuredRounds};
 use super::site::Site;
-use crate::packages::Needed;
+use crate::packages::RequiredPackage;
 
 /// Terminals and other load generators in turns.
 pub(super) struct OrderMeasurement {
@@ -84,7 +84,7 @@ impl Measurement for OrderMeasurement {
 
     const NAME: &'static str = "bench-orders";
     const PAGE: &'static str = "docs/bench-orders.md";
-    const NEEDED: &'static [Needed] = &[
+    const NEEDED: &'static [RequiredPackage] = &[
         (POSTGRES_SERVER, "postgresql-15"),
         (PSQL, "postgresql-client-15"),
         ("mariadbd", "mariadb-server"),
@@ -151,7 +151,7 @@ impl Measurement for OrderMeasurement {
         if load.seconds.is_none() { &[EXCHANGE] } else { &[] }
     }
 
-    fn page(&mut self, facts: &Facts, measured: &Measured<OrderCosts>) -> Result<String> {
+    fn page(&mut self, facts: &Facts, measured: &MeasuredRounds<OrderCosts>) -> Result<String> {
         // Loading and restoring have the machine for themselves.
         self.databases = SharedDatabases::default();
         let loaded = DataComparison::LOADING.measured(facts.options)?;

@@ -10,7 +10,7 @@ use super::page_data::DataComparison;
 use super::{COLUMNS, EXCHANGE, EXCHANGES_EACH, LOAD_CPUS, MEMORY, OrderCosts, SERVER_CPUS};
 use crate::bench::figures::{Bar, Column, compare, median, median_of_both, section};
 use crate::bench::harness::Facts;
-use crate::bench::rounds::Measured;
+use crate::bench::rounds::MeasuredRounds;
 use crate::bench::site::{FEW, MANY};
 use crate::bench::{LOAD_CPU, SERVER_CPU};
 
@@ -61,9 +61,9 @@ pub(super) fn head(facts: &Facts) -> String {
 
 /// Returns the tables of what was measured.
 pub(super) fn tables(
-    measured: &Measured<OrderCosts>,
-    loaded: &Measured<f64>,
-    restored: &Measured<f64>,
+    measured: &MeasuredRounds<OrderCosts>,
+    loaded: &MeasuredRounds<f64>,
+    restored: &MeasuredRounds<f64>,
 ) -> Result<String> {
     let data = [(DataComparison::LOADING, loaded), (DataComparison::RESTORING, restored)];
     let mut text = client(measured) + &peers(measured) + &memory(measured);
@@ -74,7 +74,7 @@ pub(super) fn tables(
     Ok(text + &data.iter().map(|(comparison, measured)| comparison.rounds(measured)).collect::<String>())
 }
 
-fn client(measured: &Measured<OrderCosts>) -> String {
+fn client(measured: &MeasuredRounds<OrderCosts>) -> String {
     let row = |(title, case): (&str, &str)| {
         let rounds = measured.ours(case);
         let columns = [EXCHANGES_EACH, EXCHANGE, LOAD_CPUS, SERVER_CPUS];
@@ -97,7 +97,7 @@ fn client(measured: &Measured<OrderCosts>) -> String {
     )
 }
 
-fn peers(measured: &Measured<OrderCosts>) -> String {
+fn peers(measured: &MeasuredRounds<OrderCosts>) -> String {
     let row = |(title, case, peer, bar): (&str, &str, &str, Option<Bar>)| {
         let compared = compare(&PEER_COLUMN, measured.ours(case), measured.of(case, peer))?;
         let judged = bar.map_or("stated |".to_owned(), |bar| bar.cells(1, compared.ratio));
@@ -117,7 +117,7 @@ fn peers(measured: &Measured<OrderCosts>) -> String {
     )
 }
 
-fn memory(measured: &Measured<OrderCosts>) -> String {
+fn memory(measured: &MeasuredRounds<OrderCosts>) -> String {
     let row = |(title, (few, n_few), (many, n_many)): (&str, (&str, u32), (&str, u32))| {
         let [few, many] = [few, many].map(|case| measured.ours(case));
         let more = median_of_both(few, many, |few, many| many.rss_kib - few.rss_kib)?;
@@ -161,7 +161,8 @@ mod tests {
     }
 
     fn text(all: &[(&'static str, &'static str, &[OrderCosts])]) -> String {
-        tables(&Measured::by_hand(all), &Measured(Vec::new()), &Measured(Vec::new())).unwrap()
+        tables(&MeasuredRounds::by_hand(all), &MeasuredRounds(Vec::new()), &MeasuredRounds(Vec::new()))
+            .unwrap()
     }
 
     /// By hand: the median of 8, 7 and 9 µs is 8 µs, and 12 of them are 0.096 ms; 0.8 of pgbench's 10 µs.

@@ -6,7 +6,7 @@ use super::data::{DataTarget, KEPT, Refillable, TARGETS, amount, refill};
 use super::{loading, restoring};
 use crate::bench::figures::{Bar, Column, median_of_both, section};
 use crate::bench::options::BenchOptions;
-use crate::bench::rounds::Measured;
+use crate::bench::rounds::MeasuredRounds;
 
 /// A comparison of the rows that we generate and load with kept ones, on all targets.
 pub(super) struct DataComparison {
@@ -67,8 +67,8 @@ impl DataComparison {
     ///
     /// # Errors
     /// A target cannot be prepared, or a way fails.
-    pub(super) fn measured(&self, options: &BenchOptions) -> Result<Measured<f64>> {
-        let mut measured = Measured(Vec::new());
+    pub(super) fn measured(&self, options: &BenchOptions) -> Result<MeasuredRounds<f64>> {
+        let mut measured = MeasuredRounds(Vec::new());
         if !options.wants(self.name) {
             return Ok(measured);
         }
@@ -80,7 +80,7 @@ impl DataComparison {
     }
 
     /// Returns the table of medians; empty if nothing was measured.
-    pub(super) fn table(&self, measured: &Measured<f64>) -> Result<String> {
+    pub(super) fn table(&self, measured: &MeasuredRounds<f64>) -> Result<String> {
         let row = |title: &str| {
             let (generated, kept) = times(measured, title);
             let ratio = median_of_both(generated, kept, |generated, kept| (self.ratio)(*generated, *kept))?;
@@ -99,7 +99,7 @@ impl DataComparison {
     }
 
     /// Returns the table of all rounds; empty if nothing was measured.
-    pub(super) fn rounds(&self, measured: &Measured<f64>) -> String {
+    pub(super) fn rounds(&self, measured: &MeasuredRounds<f64>) -> String {
         let rows = |title| {
             let (generated, kept) = times(measured, title);
             let both = generated.iter().flatten().zip(kept.iter().flatten());
@@ -118,7 +118,7 @@ impl DataComparison {
 }
 
 /// Returns the times of both ways on a target, by round.
-fn times<'a>(measured: &'a Measured<f64>, title: &str) -> (&'a [Option<f64>], &'a [Option<f64>]) {
+fn times<'a>(measured: &'a MeasuredRounds<f64>, title: &str) -> (&'a [Option<f64>], &'a [Option<f64>]) {
     (measured.ours(title), measured.of(title, KEPT))
 }
 
@@ -130,7 +130,7 @@ mod tests {
     /// Returns the tables of SQLite with the times of both ways.
     fn tables(comparison: &DataComparison, generated: [f64; 3], kept: [f64; 3]) -> String {
         let case = comparison.titles[2];
-        let measured = Measured::by_hand(&[(case, OURS, &generated), (case, KEPT, &kept)]);
+        let measured = MeasuredRounds::by_hand(&[(case, OURS, &generated), (case, KEPT, &kept)]);
         comparison.table(&measured).unwrap() + &comparison.rounds(&measured)
     }
 
@@ -148,7 +148,7 @@ mod tests {
         let text = tables(&DataComparison::RESTORING, [4.0; 3], [2.0, 8.0, 5.0]);
         assert!(text.contains("| SQLite | 4.00 | 5.00 | 0.80 | > 1 | **missed** |"), "{text}");
         assert!(text.contains("| 2 | SQLite | 4.00 | 8.00 | 0.50 |"), "{text}");
-        let nothing = Measured(Vec::new());
+        let nothing = MeasuredRounds(Vec::new());
         assert_eq!(DataComparison::LOADING.table(&nothing).unwrap(), "");
         assert_eq!(DataComparison::RESTORING.rounds(&nothing), "");
     }

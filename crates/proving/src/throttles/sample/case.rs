@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use units::{Purpose, Rng};
+use units::{Rng, StreamPurpose};
 
 use super::kind::ThrottleKind;
 
@@ -202,7 +202,7 @@ fn product(kind: ThrottleKind) -> Vec<SampleCase> {
 ///
 /// Neighboring numbers are of different kinds, so that a part of the sample has some of each.
 pub(super) fn sample(seed: u64) -> Vec<SampleCase> {
-    let mut rng = Rng::new(seed, Purpose::Simulation, 0);
+    let mut rng = Rng::new(seed, StreamPurpose::Simulation, 0);
     let mut left: Vec<Vec<SampleCase>> = ThrottleKind::all().map(product).collect();
     let mut drawn: Vec<SampleCase> = Vec::new();
     while drawn.len() < N_CASES {

@@ -37,7 +37,7 @@ use units::{Clock, Nanos, RealClock};
 
 use crate::build::packaged_binary;
 use crate::noise::RaisedPriority;
-use crate::packages::{self, NEEDED};
+use crate::packages::{self, REQUIRED_PACKAGES};
 use crate::shell::{root, write_page};
 use crate::throttles::brief::try_all;
 use case::{SampleCase, sample};
@@ -133,7 +133,7 @@ fn try_only_kept(options: &SampleOptions) -> Result<()> {
 
 /// Installs what is missing, and returns the program to try.
 fn prepare(options: &SampleOptions) -> Result<PathBuf> {
-    packages::install(&NEEDED)?;
+    packages::install(&REQUIRED_PACKAGES)?;
     options.binary.clone().map_or_else(packaged_binary, |path| Ok(fs::canonicalize(path)?))
 }
 

@@ -9,7 +9,7 @@ use anyhow::Result;
 use super::case::{RunMode, SampleCase};
 use super::scene::CaseScene;
 use super::setting::Setting;
-use super::work::{Pace, Work};
+use super::work::{UserPacing, Work};
 use crate::shell::root;
 use crate::throttles::attempt::Attempt;
 
@@ -73,7 +73,7 @@ pub(super) fn command(
 /// Returns load and phases.
 fn load_arguments(setting: &Setting, aim: RunAim) -> Vec<String> {
     let (flag, most) = match setting.pace {
-        Pace::Rate(rate) => ("--rate", rate),
+        UserPacing::Rate(rate) => ("--rate", rate),
         _ => ("--load", setting.users),
     };
     let least = if flag == "--rate" { most / 5 } else { 1 };
@@ -97,7 +97,7 @@ fn load_arguments(setting: &Setting, aim: RunAim) -> Vec<String> {
 fn target_arguments(setting: &Setting, scene: &CaseScene) -> Result<Vec<String>> {
     let (base, paths) = (scene.url(), setting.work.paths());
     let mut arguments = match (setting.pace, setting.work) {
-        (Pace::Think(time), _) => {
+        (UserPacing::Think(time), _) => {
             let think = format!("think = {{ exponential = \"{time} ms\" }}");
             let path = write_definition(scene, &think, &paths[0], "reply = \"any\"")?;
             vec![path, "--target".to_owned(), base]

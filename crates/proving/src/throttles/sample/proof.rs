@@ -9,7 +9,7 @@ use super::case::SampleCase;
 use super::kind::ThrottleKind;
 use super::order::{RunAim, try_case};
 use super::setting::Setting;
-use super::work::Pace;
+use super::work::UserPacing;
 
 /// The factor by which the named resource must raise the rate, and which every other one must stay below.
 const RAISED_MIN: f64 = 1.40;
@@ -57,7 +57,7 @@ impl CaseProof {
 
 /// Returns the other resources that a case has.
 fn others(case: &SampleCase, setting: &Setting) -> Vec<ThrottleKind> {
-    let is_paced = !matches!(setting.pace, Pace::Closed);
+    let is_paced = !matches!(setting.pace, UserPacing::Closed);
     let candidates = [
         (true, ThrottleKind::CpuQuota),
         (true, ThrottleKind::GeneratorCpu),

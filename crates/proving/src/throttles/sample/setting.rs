@@ -2,7 +2,7 @@
 
 use super::case::{RunMode, SampleCase, ServerKind};
 use super::kind::ThrottleKind;
-use super::work::{Pace, Work};
+use super::work::{UserPacing, Work};
 
 /// The CPU of the server, and that of the load generator. With more CPUs the others are idle.
 pub(super) const SERVER_CPU: u32 = 0;
@@ -52,7 +52,7 @@ pub(super) struct Setting {
     /// Rate of the generator's link in kbit/s.
     pub generator_link: Option<u32>,
     /// The pace of the users.
-    pub pace: Pace,
+    pub pace: UserPacing,
     /// The highest number of users; the lowest is 1.
     pub users: u32,
     /// The work of one request.
@@ -92,7 +92,7 @@ impl Setting {
             generator_crowd: 0,
             ports: None,
             generator_link: None,
-            pace: Pace::Closed,
+            pace: UserPacing::Closed,
             users: 16,
             work: match server.has_workers() {
                 true => Work::Compute(1000),
@@ -154,7 +154,7 @@ impl Setting {
                 self.workers = WORKERS_ENOUGH;
                 self.users = 24;
                 if case.server == ServerKind::Nginx {
-                    self.pace = Pace::Rate(600);
+                    self.pace = UserPacing::Rate(600);
                 }
             }
             ThrottleKind::Lock => {
@@ -168,7 +168,7 @@ impl Setting {
             }
             ThrottleKind::RateLimit => {
                 self.rate_limit = Some(strength.of([200, 100, 50]));
-                self.pace = Pace::Rate(400);
+                self.pace = UserPacing::Rate(400);
             }
             ThrottleKind::GeneratorCpu => self.generator_crowd = strength.of([11, 15, 23]),
             ThrottleKind::GeneratorPorts => {
@@ -182,7 +182,8 @@ impl Setting {
                 self.generator_link = Some(strength.of([20_000, 8_000, 3_000]));
             }
             ThrottleKind::Pace => {
-                self.pace = strength.of([Pace::Rate(150), Pace::Think(200), Pace::Think(500)]);
+                self.pace =
+                    strength.of([UserPacing::Rate(150), UserPacing::Think(200), UserPacing::Think(500)]);
             }
         }
         // The definition that recipes are run with has larger files.

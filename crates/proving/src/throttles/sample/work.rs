@@ -19,7 +19,7 @@ pub(super) enum Work {
 
 /// The pace of the users.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Pace {
+pub(super) enum UserPacing {
     /// A request follows the reply at once.
     Closed,
     /// Users think for so many ms on average.
@@ -56,13 +56,13 @@ impl Work {
     }
 }
 
-impl Pace {
+impl UserPacing {
     /// Returns a pace that offers more load.
-    pub(super) fn faster(self) -> Pace {
+    pub(super) fn faster(self) -> UserPacing {
         match self {
-            Pace::Closed => Pace::Closed,
-            Pace::Think(time) => Pace::Think(time / 4),
-            Pace::Rate(rate) => Pace::Rate(2 * rate),
+            UserPacing::Closed => UserPacing::Closed,
+            UserPacing::Think(time) => UserPacing::Think(time / 4),
+            UserPacing::Rate(rate) => UserPacing::Rate(2 * rate),
         }
     }
 }

@@ -5,7 +5,7 @@ use std::io::{self, Read, Write};
 use super::record::{HEADER_BYTES, Record, STDOUT, header, push_record};
 use super::responder::{REQUEST_COMPLETE, Request, Responder, ResponderAction, push_end};
 use crate::gateway::cgi::head;
-use crate::gateway::pause::PageLock;
+use crate::gateway::page_delay::PageLock;
 
 /// Maximum content of the records sent; the protocol's limit is 65 535.
 const CONTENT_BYTES: usize = 32 * 1024;

@@ -2,7 +2,7 @@
 
 use model::Outcome;
 
-use super::script::{ClientProtocol, Ending, Fault, FaultAction, Script};
+use super::script::{ClientProtocol, ConnectionEnding, Fault, FaultAction, Script};
 
 /// Frame types (RFC 9113 §6).
 const DATA: u8 = 0;
@@ -39,22 +39,22 @@ pub(super) const FAULTS: &[Fault] = &[
         Script::close([0xff; 100])
     }),
     connection_fault("h2-no-settings", "sends no settings and never answers", Outcome::TimedOut, || {
-        Script::then(Ending::Hold, frame(PING, NONE, 0, &[0; 8]))
+        Script::then(ConnectionEnding::Hold, frame(PING, NONE, 0, &[0; 8]))
     }),
     connection_fault("h2-no-streams", "allows no streams", Outcome::TimedOut, || {
-        Script::then(Ending::Hold, setting(3, 0))
+        Script::then(ConnectionEnding::Hold, setting(3, 0))
     }),
     connection_fault(
         "h2-no-window",
         "opens no flow-control window and never answers",
         Outcome::TimedOut,
-        || Script::then(Ending::Hold, setting(4, 0)),
+        || Script::then(ConnectionEnding::Hold, setting(4, 0)),
     ),
     connection_fault(
         "h2-bad-setting",
         "sets a maximum frame size below the protocol's minimum",
         Outcome::Http2Failed,
-        || Script::then(Ending::Hold, setting(5, 1)),
+        || Script::then(ConnectionEnding::Hold, setting(5, 1)),
     ),
     connection_fault("h2-settings-flood", "sends settings forever", Outcome::TimedOut, || {
         Script::endless(GREETING, setting(4, 65_535).repeat(1000))
@@ -74,7 +74,7 @@ pub(super) const FAULTS: &[Fault] = &[
         Outcome::Http2Failed,
         || {
             let update = frame(WINDOW_UPDATE, NONE, 0, &0x7fff_ffff_u32.to_be_bytes());
-            Script::then(Ending::Hold, [GREETING, &update].concat())
+            Script::then(ConnectionEnding::Hold, [GREETING, &update].concat())
         },
     ),
     connection_fault("h2-large-frame", "sends a frame larger than allowed", Outcome::Http2Failed, || {
@@ -82,7 +82,7 @@ pub(super) const FAULTS: &[Fault] = &[
     }),
     connection_fault("h2-unasked", "answers on a stream that was never opened", Outcome::Http2Failed, || {
         let reply = frame(HEADERS, END_HEADERS, 99, STATUS_200);
-        Script::then(Ending::Hold, [GREETING, &reply].concat())
+        Script::then(ConnectionEnding::Hold, [GREETING, &reply].concat())
     }),
     // Streams.
     fault("h2-reset", "resets each stream", Outcome::StreamReset, |stream| Script::as_asked(reset(stream))),
@@ -107,7 +107,7 @@ pub(super) const FAULTS: &[Fault] = &[
     fault("h2-close", "closes without sending anything", Outcome::Truncated, |_| Script::close("")),
     fault("h2-cut", "closes after the head", Outcome::Truncated, |stream| Script::close(head(stream))),
     fault("h2-break", "resets the connection after the head", Outcome::Reset, |stream| {
-        Script::then(Ending::Reset, head(stream))
+        Script::then(ConnectionEnding::Reset, head(stream))
     }),
     fault("h2-stall", "reads requests and never answers", Outcome::TimedOut, |_| Script::as_asked("")),
     fault("h2-half-stall", "sends the head, then nothing", Outcome::TimedOut, |stream| {

@@ -19,4 +19,4 @@ pub use plan::{FaultPlan, FaultPlanError, FaultRule, Freeze};
 pub use script::{ClientProtocol, Fault};
 
 pub(super) use http2::{GREETING, next_frame};
-pub(super) use script::{CorrectReply, Ending, FaultAction, Script};
+pub(super) use script::{ConnectionEnding, CorrectReply, FaultAction, Script};

@@ -4,7 +4,7 @@ use http1::HEAD_BYTES_MAX;
 use model::Outcome;
 
 use super::script::{
-    CHUNKED_HEAD, ClientProtocol, CorrectReply, DRIP_PAUSE, Ending, Fault, FaultAction, Script,
+    CHUNKED_HEAD, ClientProtocol, ConnectionEnding, CorrectReply, DRIP_PAUSE, Fault, FaultAction, Script,
 };
 
 /// Number of pieces in which `slow-drip` sends a response.
@@ -117,7 +117,7 @@ pub(super) const FAULTS: &[Fault] = &[
         Script::close("HTTP/1.1 200 OK\r\nContent-Le")
     }),
     fault("head-reset", "resets the connection in the middle of the head", Outcome::Reset, |_| {
-        Script::then(Ending::Reset, "HTTP/1.1 200 OK\r\nContent-Le")
+        Script::then(ConnectionEnding::Reset, "HTTP/1.1 200 OK\r\nContent-Le")
     }),
     // Lengths.
     fault("duplicate-lengths", "sends two different content lengths", Outcome::MalformedHead, |correct| {
@@ -194,10 +194,10 @@ pub(super) const FAULTS: &[Fault] = &[
         Script::close(correct.first_half())
     }),
     fault("reset", "resets the connection after half the body", Outcome::Reset, |correct| {
-        Script::then(Ending::Reset, correct.first_half())
+        Script::then(ConnectionEnding::Reset, correct.first_half())
     }),
     fault("half-stall", "sends half the body, then nothing", Outcome::TimedOut, |correct| {
-        Script::then(Ending::Hold, correct.first_half())
+        Script::then(ConnectionEnding::Hold, correct.first_half())
     }),
     fault("slow-drip", "sends the correct response in 16 pieces, 20 ms apart", Outcome::Ok, |correct| {
         let bytes = correct.to_bytes();
@@ -212,13 +212,13 @@ pub(super) const FAULTS: &[Fault] = &[
     ),
     // No reply.
     fault("stall", "reads the request and never answers", Outcome::TimedOut, |_| {
-        Script::then(Ending::Hold, "")
+        Script::then(ConnectionEnding::Hold, "")
     }),
     fault("early-close", "reads the request and closes without sending a byte", Outcome::Truncated, |_| {
         Script::close("")
     }),
     fault("early-reset", "reads the request and resets the connection", Outcome::Reset, |_| {
-        Script::then(Ending::Reset, "")
+        Script::then(ConnectionEnding::Reset, "")
     }),
     // Before any request.
     connection_fault(
@@ -228,7 +228,7 @@ pub(super) const FAULTS: &[Fault] = &[
         || status("408 Request Timeout\r\nConnection: close"),
     ),
     connection_fault("mail-server", "sends the greeting of a mail server", Outcome::MalformedHead, || {
-        Script::then(Ending::Hold, "220 mail.example ESMTP\r\n")
+        Script::then(ConnectionEnding::Hold, "220 mail.example ESMTP\r\n")
     }),
     Fault {
         name: "deaf",

@@ -61,12 +61,12 @@ pub(in crate::web) struct Script {
     pub(in crate::web) piece: usize,
     /// Pause before every piece but the first.
     pub(in crate::web) pause: Nanos,
-    pub(in crate::web) ending: Ending,
+    pub(in crate::web) ending: ConnectionEnding,
 }
 
 /// The end of a connection after a response.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::web) enum Ending {
+pub(in crate::web) enum ConnectionEnding {
     /// Kept or closed as the request asked.
     AsAsked,
     /// Closed gracefully.
@@ -104,18 +104,18 @@ impl Eq for Fault {}
 
 impl Script {
     /// Sends bytes in one piece, then ends the connection in this way.
-    pub(super) fn then(ending: Ending, bytes: impl Into<Vec<u8>>) -> Script {
+    pub(super) fn then(ending: ConnectionEnding, bytes: impl Into<Vec<u8>>) -> Script {
         Script { bytes: bytes.into(), endless: Vec::new(), piece: usize::MAX, pause: Nanos::ZERO, ending }
     }
 
     /// Sends bytes, then keeps or closes the connection as the request asked.
     pub(super) fn as_asked(bytes: impl Into<Vec<u8>>) -> Script {
-        Script::then(Ending::AsAsked, bytes)
+        Script::then(ConnectionEnding::AsAsked, bytes)
     }
 
     /// Sends bytes and closes.
     pub(super) fn close(bytes: impl Into<Vec<u8>>) -> Script {
-        Script::then(Ending::Close, bytes)
+        Script::then(ConnectionEnding::Close, bytes)
     }
 
     /// Sends bytes, then others repeatedly.

@@ -2,7 +2,7 @@
 
 use model::Outcome;
 
-use super::script::{ClientProtocol, DRIP_PAUSE, Ending, Fault, FaultAction, Script};
+use super::script::{ClientProtocol, ConnectionEnding, DRIP_PAUSE, Fault, FaultAction, Script};
 
 /// Record content types (RFC 8446 §5.1).
 const CHANGE_CIPHER_SPEC: u8 = 20;
@@ -18,7 +18,7 @@ pub(super) const FAULTS: &[Fault] = &[
         Script::close(&record(HANDSHAKE, &[2; 4000])[..100])
     }),
     fault("tls-reset", "resets the connection in the middle of the handshake", Outcome::Reset, || {
-        Script::then(Ending::Reset, &record(HANDSHAKE, &[2; 4000])[..100])
+        Script::then(ConnectionEnding::Reset, &record(HANDSHAKE, &[2; 4000])[..100])
     }),
     fault("tls-close", "reads the ClientHello and closes without sending a byte", Outcome::TlsFailed, || {
         Script::close("")
@@ -50,7 +50,7 @@ pub(super) const FAULTS: &[Fault] = &[
         Script::close(record(HANDSHAKE, &[2, 0, 3, 0xf0].repeat(250))).in_pieces(1, DRIP_PAUSE)
     }),
     fault("tls-stall", "reads the ClientHello and never answers", Outcome::TimedOut, || {
-        Script::then(Ending::Hold, "")
+        Script::then(ConnectionEnding::Hold, "")
     }),
 ];
 

@@ -1,11 +1,11 @@
 //! The part of a selection that only web servers have: transport and gateway.
 
-use languages::Named;
+use languages::NamedValues;
 use model::{Gateway, GatewayKind};
 
-use crate::recipe::{GatewayRecipe, Need, Recipe, WebVariant, find_companion};
+use crate::recipe::{GatewayRecipe, Recipe, RequiredFile, WebVariant, find_companion};
 use crate::sut::SutError;
-use crate::sut::choice::{Choice, lacks};
+use crate::sut::recipe_selection::{RecipeSelection, lacks};
 
 /// The part of a selection that only web servers have.
 #[derive(Debug, Default)]
@@ -34,12 +34,12 @@ impl WebChoice {
     }
 
     /// Returns the files that must be installed besides programs.
-    pub(in crate::sut) fn needs(&self) -> &[Need] {
+    pub(in crate::sut) fn needs(&self) -> &[RequiredFile] {
         self.gateway.as_ref().map_or(&[], |gateway| &gateway.recipe.needs)
     }
 }
 
-impl Choice {
+impl RecipeSelection {
     /// Adds a gateway, with its settings and companions.
     ///
     /// # Errors
@@ -48,7 +48,7 @@ impl Choice {
         mut self,
         recipe: &Recipe,
         asked: Option<Gateway>,
-    ) -> Result<Choice, SutError> {
+    ) -> Result<RecipeSelection, SutError> {
         let Some(asked) = asked else { return Ok(self) };
         let gateway = find_gateway(recipe, asked.kind)?;
         self.settings.extend(gateway.settings.clone());

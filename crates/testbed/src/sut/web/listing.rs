@@ -7,7 +7,7 @@ use model::GatewayKind;
 use crate::recipe::{BUILT_IN_ACCELERATORS, GatewayRecipe, Recipe, find_companion};
 use crate::sut::SutError;
 use crate::sut::launch::{check_installed, find_program};
-use crate::sut::listing::{Missing, SutListing, listing};
+use crate::sut::listing::{MissingProgram, SutListing, listing};
 
 /// A gateway to programs that generate pages.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -15,7 +15,7 @@ pub struct GatewayListing {
     /// Its kind.
     pub kind: GatewayKind,
     /// Missing programs besides the server itself; empty if it can be used.
-    pub missing: Vec<Missing>,
+    pub missing: Vec<MissingProgram>,
 }
 
 /// Lists the gateways of a server.
@@ -42,14 +42,14 @@ fn missing(
     gateway: &GatewayRecipe,
     search_path: &[PathBuf],
     program: &Path,
-) -> Vec<Missing> {
+) -> Vec<MissingProgram> {
     let needs = gateway.needs.iter().map(check_installed);
     let companions = gateway.companions.iter().filter_map(|name| find_companion(recipe, name));
     let programs =
         companions.map(|one| find_program(&one.title, &one.program, program, search_path).map(drop));
     let errors = needs.chain(programs).filter_map(Result::err);
     let names = errors.filter_map(|error| match error {
-        SutError::NotInstalled { title, install, .. } => Some(Missing { title, install }),
+        SutError::NotInstalled { title, install, .. } => Some(MissingProgram { title, install }),
         _ => None,
     });
     names.collect()

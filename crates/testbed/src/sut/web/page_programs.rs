@@ -6,8 +6,8 @@ use model::{Gateway, GatewayKind};
 
 use crate::recipe::Recipe;
 use crate::sut::SutError;
-use crate::sut::choice::Choice;
-use crate::sut::values::Values;
+use crate::sut::recipe_selection::RecipeSelection;
+use crate::sut::values::PlaceholderValues;
 use crate::sut::work_dir::WorkDir;
 
 /// Writes the programs that the gateway of a server runs, if it has one.
@@ -16,8 +16,8 @@ use crate::sut::work_dir::WorkDir;
 /// A file cannot be written.
 pub(in crate::sut) fn write_programs(
     _: &Recipe,
-    choice: &Choice,
-    values: &Values,
+    choice: &RecipeSelection,
+    values: &PlaceholderValues,
     work_dir: &WorkDir,
 ) -> Result<(), SutError> {
     let Some(Gateway { kind, .. }) = choice.web.asked() else { return Ok(()) };

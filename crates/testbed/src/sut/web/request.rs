@@ -7,11 +7,11 @@ use model::{FileSet, Gateway, GatewayKind};
 
 use super::reverse_proxy::ReverseProxySetup;
 use super::values::WebValues;
-use crate::populate::{Populated, populate};
+use crate::populate::{PopulatedFiles, populate};
 use crate::recipe::{GatewayRecipe, Recipe, WebVariant};
 use crate::sut::SutError;
-use crate::sut::choice::Choice;
 use crate::sut::launch::find_program;
+use crate::sut::recipe_selection::RecipeSelection;
 
 /// The parts of a web server that is to be started; none by default.
 #[derive(Debug, Clone, Default)]
@@ -19,7 +19,7 @@ pub struct WebParts {
     /// The file set of the server; one of its files is requested to check readiness.
     pub files: Option<FileSet>,
     /// The file set already on disk, which is kept afterwards; created in the run's own directory if `None`.
-    pub root: Option<Populated>,
+    pub root: Option<PopulatedFiles>,
     /// The gateway to the programs that generate pages.
     pub gateway: Option<Gateway>,
     /// The accelerator in front of the server, within the same limits.
@@ -49,7 +49,11 @@ impl WebParts {
     ///
     /// # Errors
     /// The recipe does not have it.
-    pub(in crate::sut) fn add_to(&self, choice: Choice, recipe: &Recipe) -> Result<Choice, SutError> {
+    pub(in crate::sut) fn add_to(
+        &self,
+        choice: RecipeSelection,
+        recipe: &Recipe,
+    ) -> Result<RecipeSelection, SutError> {
         choice.with_web(recipe, self.gateway)
     }
 
@@ -72,7 +76,7 @@ impl WebParts {
         &self,
         recipe: &Recipe,
         root: &Path,
-    ) -> Result<Option<Populated>, SutError> {
+    ) -> Result<Option<PopulatedFiles>, SutError> {
         if !recipe.needs_root() {
             return Ok(None);
         }
@@ -124,7 +128,7 @@ impl WebLookUp<'_> {
         search_path: &[PathBuf],
     ) -> Result<Option<&'v str>, SutError> {
         let Some(recipe) = self.accelerator else { return Ok(variant) };
-        Choice::make(recipe, None, variant)?;
+        RecipeSelection::make(recipe, None, variant)?;
         find_program(&recipe.title, &recipe.program, plimsoll, search_path)?;
         Ok(None)
     }
@@ -133,7 +137,11 @@ impl WebLookUp<'_> {
     ///
     /// # Errors
     /// The recipe does not have it.
-    pub(in crate::sut) fn add_to(&self, choice: Choice, recipe: &Recipe) -> Result<Choice, SutError> {
+    pub(in crate::sut) fn add_to(
+        &self,
+        choice: RecipeSelection,
+        recipe: &Recipe,
+    ) -> Result<RecipeSelection, SutError> {
         choice.with_web(recipe, self.gateway)
     }
 }

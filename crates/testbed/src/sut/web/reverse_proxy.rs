@@ -9,12 +9,12 @@ use crate::recipe::{Recipe, WebVariant};
 use crate::sut::SutError;
 use crate::sut::account::takes_other_rights;
 use crate::sut::certificate::Certificate;
-use crate::sut::choice::Choice;
 use crate::sut::launch::{find_program, version_of};
 use crate::sut::managed_process::ManagedProcess;
 use crate::sut::ports::free_port;
 use crate::sut::processes::ProcessBuilder;
-use crate::sut::values::{Values, config_file};
+use crate::sut::recipe_selection::RecipeSelection;
+use crate::sut::values::{PlaceholderValues, config_file};
 use crate::sut::work_dir::WorkDir;
 
 /// A reverse proxy in front of a server: it receives the requests, and forwards those that it cannot answer
@@ -22,8 +22,8 @@ use crate::sut::work_dir::WorkDir;
 #[derive(Debug)]
 pub(in crate::sut) struct ReverseProxy {
     pub recipe: Recipe,
-    pub choice: Choice,
-    pub values: Values,
+    pub choice: RecipeSelection,
+    pub values: PlaceholderValues,
     pub process: ManagedProcess,
     /// Number of files requested before load began.
     pub n_warmed: u64,
@@ -31,7 +31,12 @@ pub(in crate::sut) struct ReverseProxy {
 
 impl ReverseProxy {
     /// Creates one that is not running yet.
-    fn new(recipe: Recipe, choice: Choice, values: Values, mut process: ManagedProcess) -> ReverseProxy {
+    fn new(
+        recipe: Recipe,
+        choice: RecipeSelection,
+        values: PlaceholderValues,
+        mut process: ManagedProcess,
+    ) -> ReverseProxy {
         // Its address is known in advance; its output goes to its log.
         process.launch.announces = false;
         ReverseProxy { recipe, choice, values, process, n_warmed: 0 }
@@ -51,7 +56,7 @@ impl ReverseProxy {
 /// A reverse proxy whose program was found.
 pub(in crate::sut) struct ReverseProxySetup {
     recipe: Recipe,
-    choice: Choice,
+    choice: RecipeSelection,
     program: PathBuf,
     cache_bytes: u64,
 }
@@ -63,7 +68,7 @@ impl ReverseProxySetup {
         plimsoll: &Path,
         search_path: &[PathBuf],
     ) -> Result<ReverseProxySetup, SutError> {
-        let choice = Choice::make(&recipe, None, variant)?;
+        let choice = RecipeSelection::make(&recipe, None, variant)?;
         let program = find_program(&recipe.title, &recipe.program, plimsoll, search_path)?;
         Ok(ReverseProxySetup { recipe: *recipe, choice, program, cache_bytes })
     }
@@ -76,13 +81,13 @@ impl ReverseProxySetup {
     /// Creates its own directory within the server's, and the address of that server.
     pub(in crate::sut) fn prepare(
         self,
-        server: &Values,
+        server: &PlaceholderValues,
         port: Option<u16>,
         work_dir: &WorkDir,
         cpus: &[u32],
     ) -> Result<(ReverseProxy, Option<Certificate>), SutError> {
         let origin = SocketAddr::from((server.address, server.port));
-        let values = Values {
+        let values = PlaceholderValues {
             address: Ipv4Addr::LOCALHOST,
             port: free_port(Ipv4Addr::LOCALHOST, port.unwrap_or(0))?,
             work_dir: server.work_dir.join("accelerator"),

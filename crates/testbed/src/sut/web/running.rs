@@ -11,7 +11,7 @@ use super::request::WebParts;
 use super::reverse_proxy::ReverseProxy;
 use super::warm::{NotServed, fetch_all};
 use crate::page_cache::evict;
-use crate::populate::Populated;
+use crate::populate::PopulatedFiles;
 use crate::recipe::WebVariant;
 use crate::sut::certificate::Certificate;
 use crate::sut::running::RunningSut;
@@ -24,7 +24,7 @@ const PAGE_PROBE: &str = "/dyn?size=1";
 #[derive(Debug)]
 pub(in crate::sut) struct RunningWeb {
     /// Its file set on disk; `None` if it is given none.
-    pub populated: Option<Populated>,
+    pub populated: Option<PopulatedFiles>,
     /// The accelerator in front of it.
     pub proxy: Option<ReverseProxy>,
     /// The result of the first warm-up under a memory limit.
@@ -37,7 +37,7 @@ impl RunningWeb {
     /// Returns the parts of a server that has been prepared as asked for.
     pub(in crate::sut) fn new(
         asked: &WebParts,
-        populated: Option<Populated>,
+        populated: Option<PopulatedFiles>,
         proxy: Option<ReverseProxy>,
     ) -> RunningWeb {
         let smallest = || asked.files.as_ref().map_or_else(|| "/".to_owned(), smallest_file);
@@ -111,7 +111,7 @@ impl RunningSut {
         stop: &AtomicBool,
     ) -> Result<Option<MemoryLimitProof>, SutError> {
         let (Some(limit), Ok(group)) = (self.held().memory, &self.group) else { return Ok(None) };
-        if let Some(Populated { directory, .. }) = &self.web.populated {
+        if let Some(PopulatedFiles { directory, .. }) = &self.web.populated {
             let paths = files.files.iter().map(|file| directory.join(file.path.trim_start_matches('/')));
             evict(paths).map_err(|(path, source)| SutError::File {
                 what: "file of the set",

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use super::choice::WebChoice;
 use super::request::Origin;
-use crate::sut::values::Values;
+use crate::sut::values::PlaceholderValues;
 
 /// The values of placeholders that only web servers have, and programs around them.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -23,7 +23,7 @@ pub(crate) struct WebValues {
 
 impl WebValues {
     /// Returns them with the parts of a configuration that a selection adds; other values are already known.
-    pub(in crate::sut) fn with_parts_of(&self, choice: &WebChoice, known: &Values) -> WebValues {
+    pub(in crate::sut) fn with_parts_of(&self, choice: &WebChoice, known: &PlaceholderValues) -> WebValues {
         let recipe = choice.gateway().map(|gateway| &gateway.recipe);
         WebValues {
             upstream: recipe.map(|recipe| known.fill(&recipe.upstream)).unwrap_or_default(),
@@ -33,7 +33,7 @@ impl WebValues {
     }
 }
 
-impl Values {
+impl PlaceholderValues {
     /// Returns the path of the CGI program. Its name selects Plimsoll's role.
     pub(super) fn cgi_program(&self) -> PathBuf {
         self.programs_dir().join("plimsoll-cgi")

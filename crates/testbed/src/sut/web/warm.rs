@@ -3,7 +3,9 @@
 use std::io::{self, Read, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use http1::{BodyReader, ChunkError, HeadError, Parsed, RequestMethod, Truncated, parse_final_response};
+use http1::{
+    BodyReader, ChunkError, HeadError, ParseStatus, RequestMethod, TruncatedBody, parse_final_response,
+};
 use model::FileSet;
 
 use super::probe::ProbeError;
@@ -43,7 +45,7 @@ pub(super) enum FetchError {
     Body(#[from] ChunkError),
     /// The connection ended before the end of the body.
     #[error(transparent)]
-    Truncated(#[from] Truncated),
+    Truncated(#[from] TruncatedBody),
 }
 
 /// Requests every file once, over connections from `connect`, which are reused if the server keeps them.
@@ -90,8 +92,8 @@ fn fetch<S: Read + Write>(
         }
         filled += n;
         match parse_final_response(&buffer[..filled], RequestMethod::Get)? {
-            Parsed::Partial => {}
-            Parsed::Complete { head, length } => break (head.head, length),
+            ParseStatus::Partial => {}
+            ParseStatus::Complete { head, length } => break (head.head, length),
         }
     };
     if head.status != 200 {

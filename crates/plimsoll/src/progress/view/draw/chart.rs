@@ -13,7 +13,7 @@ use units::Nanos;
 
 use super::paint::{FrameContext, bold, dim, put, take_rows};
 use super::scale::{Scale, TimeAxis, linear, logarithmic};
-use crate::progress::state::{Second, State};
+use crate::progress::state::{SecondValues, State};
 use crate::progress::text::length;
 
 /// Widths of the vertical axis's labels and of its line, in columns.
@@ -49,10 +49,10 @@ struct LegendEntry {
 pub(super) fn draw_rate(state: &State, context: FrameContext, area: Rect, buffer: &mut Buffer) {
     let Some(axis) = axis(state, area) else { return };
     let dots = dots(state, &axis);
-    let due = |second: &Second| (!second.load.is_closed()).then_some(second.due_rate);
-    let failed = |second: &Second| (0 < second.errors).then_some(second.errors as f64);
-    let unmeasured = |second: &Second| (!second.is_steady).then_some(second.rate);
-    let steady = |second: &Second| second.is_steady.then_some(second.rate);
+    let due = |second: &SecondValues| (!second.load.is_closed()).then_some(second.due_rate);
+    let failed = |second: &SecondValues| (0 < second.errors).then_some(second.errors as f64);
+    let unmeasured = |second: &SecondValues| (!second.is_steady).then_some(second.rate);
+    let steady = |second: &SecondValues| second.is_steady.then_some(second.rate);
     let series = vec![
         ChartSeries { points: points(&dots, due), kind: GraphType::Scatter, color: Color::Yellow },
         ChartSeries { points: points(&dots, unmeasured), kind: GraphType::Scatter, color: Color::Cyan },
@@ -76,15 +76,15 @@ pub(super) fn draw_rate(state: &State, context: FrameContext, area: Rect, buffer
 pub(super) fn draw_response(state: &State, context: FrameContext, area: Rect, buffer: &mut Buffer) {
     let Some(axis) = axis(state, area) else { return };
     let dots = dots(state, &axis);
-    type Of = fn(&Second) -> Option<Nanos>;
+    type Of = fn(&SecondValues) -> Option<Nanos>;
     let percentiles: [(&str, Of, Color); 3] = [
         ("p50", |second| second.p50, Color::Green),
         ("p95", |second| second.p95, Color::Blue),
         ("p99", |second| second.p99, Color::Magenta),
     ];
     let series = percentiles.map(|(_, of, color)| {
-        let time = |second: &Second| of(second).filter(|time| Nanos::ZERO < *time);
-        let logarithm = |second: &Second| time(second).map(|time| time.as_secs_f64().log10());
+        let time = |second: &SecondValues| of(second).filter(|time| Nanos::ZERO < *time);
+        let logarithm = |second: &SecondValues| time(second).map(|time| time.as_secs_f64().log10());
         ChartSeries { points: points(&dots, logarithm), kind: GraphType::Line, color }
     });
     let values = series.iter().flat_map(|one| &one.points).map(|(_, value)| *value);
@@ -124,7 +124,7 @@ fn axis(state: &State, area: Rect) -> Option<TimeAxis> {
 }
 
 /// Returns the value of each dot: all seconds that overlap it, merged; `None` where there is no data.
-fn dots(state: &State, axis: &TimeAxis) -> Vec<Option<Second>> {
+fn dots(state: &State, axis: &TimeAxis) -> Vec<Option<SecondValues>> {
     let seconds = &state.history.seconds;
     let mut first = 0;
     let dot = |dot: usize| {
@@ -140,8 +140,8 @@ fn dots(state: &State, axis: &TimeAxis) -> Vec<Option<Second>> {
 }
 
 /// Returns the points of a series: a value of every dot that has it.
-fn points(dots: &[Option<Second>], of: impl Fn(&Second) -> Option<f64>) -> Vec<(f64, f64)> {
-    let point = |(dot, second): (usize, &Option<Second>)| Some((dot as f64, of(second.as_ref()?)?));
+fn points(dots: &[Option<SecondValues>], of: impl Fn(&SecondValues) -> Option<f64>) -> Vec<(f64, f64)> {
+    let point = |(dot, second): (usize, &Option<SecondValues>)| Some((dot as f64, of(second.as_ref()?)?));
     dots.iter().enumerate().filter_map(point).collect()
 }
 
@@ -177,7 +177,7 @@ impl Graph<'_> {
 /// Draws above the chart the start of each load point, with its load if that fits.
 fn draw_loads(state: &State, axis: &TimeAxis, area: Rect, buffer: &mut Buffer) {
     let mut last = None;
-    let mut begins: Vec<(u16, &Second)> = Vec::new();
+    let mut begins: Vec<(u16, &SecondValues)> = Vec::new();
     for second in &state.history.seconds {
         let is_new = last.replace(second.ordinal) != Some(second.ordinal);
         // A load point that began before the page is shown at its edge.
@@ -202,7 +202,7 @@ fn draw_loads(state: &State, axis: &TimeAxis, area: Rect, buffer: &mut Buffer) {
 
 /// Returns the longest label of a load that fits: server and load, load, number, or nothing. One column is left free
 /// before the next label.
-fn load_label(state: &State, second: &Second, room: usize) -> String {
+fn load_label(state: &State, second: &SecondValues, room: usize) -> String {
     let load = second.load.text(&state.words(second.run).user);
     let number = load.split([' ', '/']).next().unwrap_or_default().to_owned();
     let named = state.label_if_several(second.run).map(|name| format!("{name} {load}"));

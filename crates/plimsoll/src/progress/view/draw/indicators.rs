@@ -1,6 +1,6 @@
 //! The validity indicators: a symbol and a name each, and the reason of the most severe one.
 
-use analysis::Standing;
+use analysis::GroupStanding;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
@@ -26,12 +26,12 @@ pub(super) fn draw(state: &State, context: FrameContext, mut area: Rect, buffer:
 
 /// Returns the row of all indicators, each with its name.
 fn row(
-    standings: &[Standing],
+    standings: &[GroupStanding],
     context: FrameContext,
     head: &'static str,
     name: fn(&str) -> String,
 ) -> Line<'static> {
-    let span = |standing: &Standing| {
+    let span = |standing: &GroupStanding| {
         let (symbol, style) = context.symbol(standing.state.into());
         Span::styled(format!("{symbol}{}", name(standing.group.name())), style)
     };

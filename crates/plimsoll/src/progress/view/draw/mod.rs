@@ -16,7 +16,7 @@ pub(crate) use paint::FrameContext;
 
 use crate::progress::state::State;
 use paint::take_rows;
-use rows::Rows;
+use rows::RowAllocation;
 
 /// Minimum width for two charts and margins, in columns.
 const WIDE: u16 = 76;
@@ -28,7 +28,7 @@ const GAP: u16 = 2;
 pub(crate) fn draw(state: &State, context: FrameContext, area: Rect, buffer: &mut Buffer) {
     let margin = u16::from(WIDE + 2 <= area.width);
     let area = Rect { x: area.x + margin, width: area.width - 2 * margin, ..area };
-    let rows = Rows::fit(state, area.height);
+    let rows = RowAllocation::fit(state, area.height);
     let mut left = area;
     let mut part = |height: u16| {
         let taken = take_rows(&mut left, height);

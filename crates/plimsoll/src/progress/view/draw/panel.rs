@@ -6,7 +6,7 @@ use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 
 use super::paint::{bold, dim, put, take_rows};
-use crate::progress::state::{Second, State};
+use crate::progress::state::{SecondValues, State};
 use crate::progress::text::{ABSENT, byte_rate, percent, rate, time};
 
 /// Number of rows with the heading, in a closed loop and in an open loop, without a score of its own.
@@ -82,7 +82,7 @@ impl Block {
 fn load(state: &State) -> Vec<Row> {
     let Some(point) = &state.point else { return Vec::new() };
     let (second, measured) = (state.second.as_ref(), point.measured());
-    let now = |text: &dyn Fn(&Second) -> String| second.map_or(ABSENT.to_owned(), text);
+    let now = |text: &dyn Fn(&SecondValues) -> String| second.map_or(ABSENT.to_owned(), text);
     let steady = |text: &dyn Fn(&LoadPointStatus) -> String| measured.map_or(ABSENT.to_owned(), text);
     let mut rows = vec![
         ("completed", vec![now(&|s| rate(s.rate)), steady(&|s| rate(s.rate))]),
@@ -130,7 +130,7 @@ fn server(state: &State) -> Vec<Row> {
 }
 
 fn generator(state: &State) -> Vec<Row> {
-    let of = |text: &dyn Fn(&Second) -> String| state.second.as_ref().map_or(ABSENT.to_owned(), text);
+    let of = |text: &dyn Fn(&SecondValues) -> String| state.second.as_ref().map_or(ABSENT.to_owned(), text);
     vec![
         ("CPU", vec![of(&|second| percent(second.generator_busy.0))]),
         ("CPU wait", vec![of(&|second| percent(second.run_queue.0))]),

@@ -22,7 +22,7 @@ const GAPS: u16 = 5;
 
 /// The number of rows of each part, from the top; 0 for a part that does not fit.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct Rows {
+pub(super) struct RowAllocation {
     /// Benchmark and progress.
     pub header: u16,
     /// The charts.
@@ -41,9 +41,9 @@ pub(super) struct Rows {
     pub gap: u16,
 }
 
-impl Rows {
+impl RowAllocation {
     /// Allocates the rows of a terminal.
-    pub(super) fn fit(state: &State, height: u16) -> Rows {
+    pub(super) fn fit(state: &State, height: u16) -> RowAllocation {
         let mut left = height;
         let mut take = |wanted: u16, least: u16| {
             let taken = if left < least { 0 } else { wanted.min(left) };
@@ -67,7 +67,16 @@ impl Rows {
         let finished = finished + take(height, 0);
         // Messages take the table's last rows, so that no other part moves when they change.
         let messages = MESSAGES_MAX.min(state.messages.len() as u16).min(finished / 2);
-        Rows { header, charts, panel, indicators, finished: finished - messages, messages, footer, gap }
+        RowAllocation {
+            header,
+            charts,
+            panel,
+            indicators,
+            finished: finished - messages,
+            messages,
+            footer,
+            gap,
+        }
     }
 }
 
@@ -76,8 +85,8 @@ mod tests {
     use super::*;
     use crate::progress::fixtures;
 
-    fn total(rows: &Rows) -> u16 {
-        let Rows { header, charts, panel, indicators, finished, messages, footer, gap } = rows;
+    fn total(rows: &RowAllocation) -> u16 {
+        let RowAllocation { header, charts, panel, indicators, finished, messages, footer, gap } = rows;
         header + charts + panel + indicators + finished + messages + footer + gap * GAPS
     }
 
@@ -85,7 +94,7 @@ mod tests {
     fn all_rows_are_allocated_and_no_more() {
         for state in [fixtures::closed(), fixtures::open(), fixtures::interleaved(), fixtures::throughput()] {
             for height in 0..80 {
-                let rows = Rows::fit(&state, height);
+                let rows = RowAllocation::fit(&state, height);
                 assert!(total(&rows) <= height, "{height}: {rows:?}");
                 assert!(height < 24 || total(&rows) == height, "{height}: {rows:?}");
             }
@@ -94,7 +103,7 @@ mod tests {
 
     #[test]
     fn important_parts_are_dropped_last() {
-        let at = |height| Rows::fit(&fixtures::closed(), height);
+        let at = |height| RowAllocation::fit(&fixtures::closed(), height);
         assert_eq!((at(3).header, at(3).indicators), (3, 0));
         assert_eq!((at(10).indicators, at(10).panel, at(10).charts), (2, 5, 0));
         assert_eq!((at(24).charts, at(24).finished + at(24).messages, at(24).gap), (7, 4, 0));
@@ -105,9 +114,9 @@ mod tests {
     fn messages_take_rows_from_the_table_only() {
         let mut state = fixtures::closed();
         state.messages.clear();
-        let quiet = Rows::fit(&state, 40);
+        let quiet = RowAllocation::fit(&state, 40);
         state.messages.push_back("warning: the disk is full".to_owned());
-        let rows = Rows::fit(&state, 40);
-        assert_eq!(rows, Rows { messages: 1, finished: quiet.finished - 1, ..quiet });
+        let rows = RowAllocation::fit(&state, 40);
+        assert_eq!(rows, RowAllocation { messages: 1, finished: quiet.finished - 1, ..quiet });
     }
 }

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::MovingCase;
 use crate::bench::machine;
-use crate::throttles::sample::page::{CaseCounts, RIGHT_OF_MODE, Tried, confusions, first_line, unproven};
+use crate::throttles::sample::page::{CaseCounts, RIGHT_OF_MODE, RanCase, confusions, first_line, unproven};
 use crate::throttles::sample::record::CaseResult;
 
 /// Renders the page; `lines` are those of the record, as far as the cases were tried.
@@ -27,7 +27,7 @@ pub(in crate::throttles::sample) fn page(cases: &[MovingCase], lines: &[Option<V
     page += &names(&tried)?;
     let results: Vec<Vec<CaseResult>> = tried.iter().map(|(_, line)| results_of(line)).collect();
     let of_case = tried.iter().zip(&results).flat_map(|((case, _), results)| case.phases.iter().zip(results));
-    let phases: Vec<Tried> = of_case.collect();
+    let phases: Vec<RanCase> = of_case.collect();
     page += &confusions(&phases)?;
     page += &unproven(&phases)?;
     page += &not_tried(&tried)?;

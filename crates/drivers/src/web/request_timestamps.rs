@@ -8,7 +8,7 @@ use units::Nanos;
 /// Invariant of a success: sent ≤ connected ≤ first_byte ≤ last_byte. One that does not apply (connected, on a kept
 /// connection) equals the one before it.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Marks {
+pub(super) struct RequestTimestamps {
     /// Before the first byte is written, or before the socket is made where a connection belongs to the operation.
     pub(super) sent: Nanos,
     /// After the connection is known to be established, with TLS after its handshake; HTTP/2: equal to `sent` for
@@ -20,7 +20,7 @@ pub(super) struct Marks {
     pub(super) last_byte: Nanos,
 }
 
-impl Marks {
+impl RequestTimestamps {
     /// Returns the measures of a reply with a head and a body of these lengths. The head has none where heads are
     /// compressed over a whole connection (HTTP/2).
     pub(super) fn measured(&self, head_bytes: u64, body_bytes: u64) -> MeasuredValues {

@@ -2,7 +2,7 @@
 
 /// A value for each product.
 #[derive(Debug)]
-pub(crate) enum Each<P, M> {
+pub(crate) enum PerProduct<P, M> {
     PostgreSql(P),
     MariaDb(M),
 }
@@ -11,8 +11,8 @@ pub(crate) enum Each<P, M> {
 macro_rules! each {
     ($value:expr, $name:ident => $result:expr) => {
         match $value {
-            Each::PostgreSql($name) => $result,
-            Each::MariaDb($name) => $result,
+            PerProduct::PostgreSql($name) => $result,
+            PerProduct::MariaDb($name) => $result,
         }
     };
 }

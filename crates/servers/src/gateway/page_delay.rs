@@ -10,7 +10,7 @@ use units::Nanos;
 
 /// The pause of a page before it is generated; zero unless its query asks for one.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Pause {
+pub struct PageDelay {
     /// Time it waits independently of other pages.
     pub wait: Nanos,
     /// Time it then waits while holding the program's lock.
@@ -26,7 +26,7 @@ pub(crate) struct PageLock(Mutex<()>);
 
 impl PageLock {
     /// Pauses the calling thread, which must not run an event loop.
-    pub(crate) fn pause_thread(&self, Pause { wait, lock }: Pause) {
+    pub(crate) fn pause_thread(&self, PageDelay { wait, lock }: PageDelay) {
         std::thread::sleep(Duration::from_nanos(wait.0));
         if lock != Nanos::ZERO {
             let _held = self.0.blocking_lock();
@@ -35,7 +35,7 @@ impl PageLock {
     }
 
     /// Pauses the calling task only; the rest of its event loop goes on.
-    pub(crate) async fn pause_task(&self, Pause { wait, lock }: Pause) {
+    pub(crate) async fn pause_task(&self, PageDelay { wait, lock }: PageDelay) {
         if wait != Nanos::ZERO {
             tokio::time::sleep(Duration::from_nanos(wait.0)).await;
         }

@@ -7,7 +7,7 @@ const RUNNING_READS_MAX: usize = 384;
 /// The accounting that is read this time: that of threads that ran before they were read last, and that of threads that
 /// slept, or of every n-th of either, so that they are not too many.
 #[derive(Debug, Default)]
-pub(super) struct Turn {
+pub(super) struct SamplingRound {
     /// The number of this reading.
     number: usize,
     ran: Rotation,
@@ -22,7 +22,7 @@ struct Rotation {
     every: usize,
 }
 
-impl Turn {
+impl SamplingRound {
     /// Returns whether the next thread is read.
     pub(super) fn takes(&mut self, ran: bool) -> bool {
         if ran { self.ran.takes(self.number) } else { self.slept.takes(self.number) }
@@ -52,7 +52,7 @@ mod tests {
     /// Goal: a reading is bounded, threads that run are read each time, and those that sleep have their turn.
     #[test]
     fn threads_that_sleep_take_turns() {
-        let mut turn = Turn::default();
+        let mut turn = SamplingRound::default();
         let mut n_read = vec![0; 2_000];
         let ran = |index: usize| index.is_multiple_of(20);
         for reading in 0..9 {
@@ -75,7 +75,7 @@ mod tests {
 
     #[test]
     fn threads_that_run_take_turns_where_they_are_too_many() {
-        let mut turn = Turn::default();
+        let mut turn = SamplingRound::default();
         let mut count = |n_threads: usize| {
             let n_read = (0..n_threads).filter(|_| turn.takes(true)).count();
             turn.next();

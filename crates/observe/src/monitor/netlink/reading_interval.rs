@@ -12,18 +12,18 @@ const PAUSE_MAX: Nanos = Nanos::from_secs(3);
 
 /// A pace of readings: the more CPU time one costs, the longer is the pause after it.
 #[derive(Debug)]
-pub(super) struct Pace {
+pub(super) struct ReadingInterval {
     clock: RealClock,
     due: Nanos,
 }
 
-impl Default for Pace {
-    fn default() -> Pace {
-        Pace { clock: RealClock::start(), due: Nanos::ZERO }
+impl Default for ReadingInterval {
+    fn default() -> ReadingInterval {
+        ReadingInterval { clock: RealClock::start(), due: Nanos::ZERO }
     }
 }
 
-impl Pace {
+impl ReadingInterval {
     /// Returns whether the next reading is due.
     pub(super) fn is_due(&self) -> bool {
         self.due <= self.clock.now()
@@ -46,7 +46,7 @@ mod tests {
     /// A reading of 5 ms is followed by a pause of 2 s, one of 50 ms by 3 s.
     #[test]
     fn a_pause_follows_a_reading_that_succeeds() {
-        let mut pace = Pace::default();
+        let mut pace = ReadingInterval::default();
         assert!(pace.measure(|| Err::<(), _>(io::Error::other("lost"))).is_err() && pace.is_due());
         let read = |millis| {
             let start = thread_cpu();

@@ -15,14 +15,14 @@ const READ_PART: u64 = 1000;
 
 /// The result of warming the data of a server.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct WarmthProof {
+pub struct DataWarmUp {
     /// Size of the data, in bytes.
     pub data_bytes: u64,
     /// Bytes that each pass over the data read from disk, in order; empty if this user may not know.
     pub read_bytes: Vec<u64>,
 }
 
-impl WarmthProof {
+impl DataWarmUp {
     /// Returns whether the last pass repeated another one and read almost nothing from disk.
     pub fn is_warm(&self) -> bool {
         match self.read_bytes.as_slice() {
@@ -32,7 +32,7 @@ impl WarmthProof {
     }
 }
 
-impl fmt::Display for WarmthProof {
+impl fmt::Display for DataWarmUp {
     /// Formats the result: `are in memory: …`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (size, passes) = (Bytes(self.data_bytes), &self.read_bytes);
@@ -60,8 +60,8 @@ pub(super) fn warm_until_proven<E>(
     read: impl Fn() -> Option<u64>,
     mut pass: impl FnMut() -> Result<Option<u64>, E>,
     is_over: impl Fn() -> bool,
-) -> Result<WarmthProof, E> {
-    let mut proof = WarmthProof { data_bytes, read_bytes: Vec::new() };
+) -> Result<DataWarmUp, E> {
+    let mut proof = DataWarmUp { data_bytes, read_bytes: Vec::new() };
     for _ in 0..PASSES_MAX {
         let before = read();
         let by_steps = pass()?;
@@ -88,7 +88,7 @@ mod tests {
     const MIB: u64 = 1 << 20;
 
     /// Warms 100 MiB of data, of which each pass reads so much from disk: all but a page by the server.
-    fn warm(reads: &[Option<u64>]) -> WarmthProof {
+    fn warm(reads: &[Option<u64>]) -> DataWarmUp {
         let (total, rest) = (RefCell::new(Some(7)), RefCell::new(reads.iter()));
         let pass = || {
             let more = rest.borrow_mut().next().expect("no more passes");

@@ -11,7 +11,7 @@ const SHOWN_BYTES_MAX: usize = 80;
 
 /// The failure of a reply that is not HTTP/1, with its explanation.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Malformed {
+pub(super) struct MalformedReply {
     /// The failure. That of a head has the detail 1 if it begins as one of HTTP.
     pub(super) failure: OperationFailure,
     /// A clause without a full stop; it shows what the peer sent.
@@ -20,13 +20,13 @@ pub(super) struct Malformed {
 
 /// Explains why a head is refused: `line 3, "X Bad Name: 1": header line does not begin with "name:"`.
 #[cold]
-pub(super) fn malformed_head(head: &[u8], method: RequestMethod, error: HeadError) -> Malformed {
+pub(super) fn malformed_head(head: &[u8], method: RequestMethod, error: HeadError) -> MalformedReply {
     let explanation = match faulty_line(head, method) {
         Some(line) => format!("line {}, `{}`: {}", line.number, shown(line.text), reason(error)),
         None => reason(error),
     };
     let failure = OperationFailure::new(Outcome::MalformedHead, u64::from(is_http1(head)));
-    Malformed { failure, explanation }
+    MalformedReply { failure, explanation }
 }
 
 /// Returns the reason without its first words, which the outcome has already.
@@ -40,12 +40,12 @@ fn reason(error: HeadError) -> String {
 /// Explains why a body in chunks is refused, because of the byte of the input at this position and after so many bytes of
 /// content.
 #[cold]
-pub(super) fn malformed_body(input: &[u8], at: usize, content: u64, error: ChunkError) -> Malformed {
+pub(super) fn malformed_body(input: &[u8], at: usize, content: u64, error: ChunkError) -> MalformedReply {
     let before = input.get(..at).unwrap_or_default();
     let start = before.iter().rposition(|&byte| byte == b'\n').map_or(0, |end| end + 1);
     let line = input[start..].split(|&byte| byte == b'\n').next().unwrap_or_default();
     let explanation = format!("`{}` after {content} bytes of content: {error}", shown(line));
-    Malformed { failure: OperationFailure::new(Outcome::MalformedBody, content), explanation }
+    MalformedReply { failure: OperationFailure::new(Outcome::MalformedBody, content), explanation }
 }
 
 /// Returns the beginning of a line, escaped.

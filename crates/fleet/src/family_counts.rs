@@ -2,25 +2,25 @@
 
 use std::collections::BTreeMap;
 
-use crate::changes::Changes;
+use crate::reply_changes::ReplyChanges;
 
 /// Counts of a family beside the records, by name; those of several threads are added.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Counts {
+pub(crate) struct FamilyCounts {
     counts: BTreeMap<&'static str, u64>,
     /// What became of replies that nobody has described.
-    pub(crate) changes: Changes,
+    pub(crate) changes: ReplyChanges,
 }
 
-impl<const N: usize> From<[(&'static str, u64); N]> for Counts {
-    fn from(counts: [(&'static str, u64); N]) -> Counts {
-        Counts { counts: counts.into(), changes: Changes::default() }
+impl<const N: usize> From<[(&'static str, u64); N]> for FamilyCounts {
+    fn from(counts: [(&'static str, u64); N]) -> FamilyCounts {
+        FamilyCounts { counts: counts.into(), changes: ReplyChanges::default() }
     }
 }
 
-impl Counts {
+impl FamilyCounts {
     /// Adds the counts of another thread.
-    pub(crate) fn add(&mut self, other: &Counts) {
+    pub(crate) fn add(&mut self, other: &FamilyCounts) {
         for (name, n) in &other.counts {
             *self.counts.entry(name).or_default() += n;
         }

@@ -26,9 +26,9 @@ pub(crate) struct ReplyChange {
 
 /// Changes by the kind of operation; a thread that saw one earlier says when it was.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Changes(BTreeMap<String, ReplyChange>);
+pub(crate) struct ReplyChanges(BTreeMap<String, ReplyChange>);
 
-impl Changes {
+impl ReplyChanges {
     /// Adds the change of a kind: `GET /`.
     pub(crate) fn add_one(&mut self, kind: &str, change: ReplyChange) {
         match self.0.get_mut(kind) {
@@ -38,7 +38,7 @@ impl Changes {
     }
 
     /// Adds the changes that another thread saw.
-    pub(crate) fn add(&mut self, other: &Changes) {
+    pub(crate) fn add(&mut self, other: &ReplyChanges) {
         other.0.iter().for_each(|(kind, change)| self.add_one(kind, *change));
     }
 
@@ -112,10 +112,10 @@ mod tests {
 
     #[test]
     fn the_earliest_thread_says_when_and_all_are_counted() {
-        let mut changes = Changes::default();
+        let mut changes = ReplyChanges::default();
         changes.add_one("GET /a", ReplyChange { at: Some(Nanos::from_secs(4)), other: 50, n: 15, ..CHANGE });
         changes.add_one("GET /b", ReplyChange { at: None, is_of_load: true, n: 0, ..CHANGE });
-        let mut other = Changes::default();
+        let mut other = ReplyChanges::default();
         other.add_one("GET /a", CHANGE);
         changes.add(&other);
         let rows: Vec<String> =
@@ -134,7 +134,7 @@ mod tests {
         for (is_mixed, is_of_load, holds) in
             [(false, false, true), (true, false, false), (false, true, false)]
         {
-            let mut changes = Changes::default();
+            let mut changes = ReplyChanges::default();
             changes.add_one("GET /a", ReplyChange { is_mixed, is_of_load, other: 37, ..CHANGE });
             let (_, found_holds, found) = changes.rows().remove(0);
             assert_eq!(found_holds, holds, "{found}");

@@ -27,19 +27,19 @@ const CONFIGURATION: &str = " configuration";
 
 /// The fields that are withheld.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Withheld {
+pub(crate) struct Redactions {
     fields: Vec<&'static Field>,
 }
 
-impl Withheld {
+impl Redactions {
     /// Withholds these fields, and with each those that have the same text.
-    pub(crate) fn of(asked: &[&'static Field]) -> Withheld {
+    pub(crate) fn of(asked: &[&'static Field]) -> Redactions {
         let ids: Vec<&str> = asked.iter().map(|field| field.id).collect();
         let is_asked = |id: &str| {
             let mut with_it = OF_SAME_TEXT.iter().filter(|same| same.contains(&id));
             ids.contains(&id) || with_it.any(|same| same.iter().any(|other| ids.contains(other)))
         };
-        Withheld { fields: Field::all().filter(|field| is_asked(field.id)).collect() }
+        Redactions { fields: Field::all().filter(|field| is_asked(field.id)).collect() }
     }
 
     /// Removes the values from sections, and from other texts that contain them.
@@ -141,7 +141,7 @@ mod tests {
     fn changed(ids: &[&str]) -> String {
         let fields: Vec<&'static Field> = ids.iter().map(|id| Field::of(id).unwrap()).collect();
         let (before, mut after) = (sections(), sections());
-        Withheld::of(&fields).take_from(&mut after);
+        Redactions::of(&fields).take_from(&mut after);
         let facts = |sections: Vec<FactSection>| {
             sections.into_iter().flat_map(|section| {
                 section.facts.into_iter().map(move |fact| (section.title.clone(), fact)).collect::<Vec<_>>()
@@ -183,7 +183,7 @@ mod tests {
         let system =
             [("first process", "systemd"), ("kernel command line", "quiet init=/bin/systemd 252.38")];
         let mut all = [section("System", &system), section("Software", &[("init system", "systemd 252.38")])];
-        Withheld::of(&[Field::of("system.init").unwrap()]).take_from(&mut all);
+        Redactions::of(&[Field::of("system.init").unwrap()]).take_from(&mut all);
         assert_eq!(all[0].facts[1].value, "quiet init=/bin/[withheld]");
     }
 
@@ -200,7 +200,7 @@ mod tests {
     fn withheld_facts_say_so_whether_found_or_not() {
         let mut one = [section("System", &[("first process", "init")])];
         one[0].facts[0].state = FactState::NotDisclosed;
-        Withheld::of(&[Field::of("system.init").unwrap()]).take_from(&mut one);
+        Redactions::of(&[Field::of("system.init").unwrap()]).take_from(&mut one);
         assert_eq!(one[0].missing(), [(WITHHELD, vec!["first process"])]);
     }
 

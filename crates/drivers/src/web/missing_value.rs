@@ -18,7 +18,7 @@ pub(crate) trait SessionNames {
 
 /// A reason why a value is missing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Missing {
+pub(crate) enum MissingValue {
     /// The reply does not have the value, by the value's number.
     NotInReply(usize),
     /// No earlier reply has given the value.
@@ -31,14 +31,14 @@ pub(crate) enum Missing {
     BodyTooLong,
 }
 
-impl Missing {
+impl MissingValue {
     fn number(self) -> u64 {
         match self {
-            Missing::NotInReply(index) => index as u64,
-            Missing::NotYet(index) => RANGE + index as u64,
-            Missing::NoRow(index) => 2 * RANGE + index as u64,
-            Missing::Unusable => 3 * RANGE,
-            Missing::BodyTooLong => 4 * RANGE,
+            MissingValue::NotInReply(index) => index as u64,
+            MissingValue::NotYet(index) => RANGE + index as u64,
+            MissingValue::NoRow(index) => 2 * RANGE + index as u64,
+            MissingValue::Unusable => 3 * RANGE,
+            MissingValue::BodyTooLong => 4 * RANGE,
         }
     }
 
@@ -57,8 +57,8 @@ impl Missing {
     }
 }
 
-impl From<Missing> for OperationFailure {
-    fn from(missing: Missing) -> OperationFailure {
+impl From<MissingValue> for OperationFailure {
+    fn from(missing: MissingValue) -> OperationFailure {
         OperationFailure::new(Outcome::ValueMissing, missing.number())
     }
 }
@@ -116,13 +116,13 @@ mod tests {
     #[test]
     fn every_reason_has_a_number_and_a_sentence() {
         let all = [
-            Missing::NotInReply(3),
-            Missing::NotYet(3),
-            Missing::NoRow(0),
-            Missing::Unusable,
-            Missing::BodyTooLong,
+            MissingValue::NotInReply(3),
+            MissingValue::NotYet(3),
+            MissingValue::NoRow(0),
+            MissingValue::Unusable,
+            MissingValue::BodyTooLong,
         ];
-        let found = all.map(|missing| Missing::describe(OperationFailure::from(missing).detail, None));
+        let found = all.map(|missing| MissingValue::describe(OperationFailure::from(missing).detail, None));
         assert_eq!(found[0], "no `{extract.?}` in the reply, of at most 4096 bytes");
         assert!((1..found.len()).all(|index| !found[..index].contains(&found[index])), "{found:?}");
         let redirects =

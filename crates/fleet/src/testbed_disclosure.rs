@@ -13,7 +13,7 @@ use crate::request::RunRequest;
 use crate::watch::Watchers;
 
 /// The description of the testbed, without names of persons and machines unless they are wanted.
-pub(crate) struct Disclosed {
+pub(crate) struct TestbedDisclosure {
     pub(crate) command_line: String,
     pub(crate) testbed: Testbed,
 }
@@ -25,7 +25,7 @@ pub(crate) fn disclosed(
     plan: &Plan,
     target: &ResolvedTarget,
     watchers: &Watchers,
-) -> Disclosed {
+) -> TestbedDisclosure {
     let asked = asked(request, sut, target);
     let mut redactor = redactor(&asked);
     if let Some(host) = target.host() {
@@ -47,7 +47,7 @@ pub(crate) fn disclosed(
     sections.iter_mut().for_each(FactSection::leave_out_credentials);
     request.notes.merge_into(&mut sections);
     let command_line = without_credentials(&redactor.text(&request.command_line));
-    Disclosed { command_line, testbed: Testbed { sections } }
+    TestbedDisclosure { command_line, testbed: Testbed { sections } }
 }
 
 fn asked(request: &RunRequest<'_>, sut: Option<&RunningSut>, target: &ResolvedTarget) -> InventoryInput {

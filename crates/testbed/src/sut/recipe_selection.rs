@@ -13,7 +13,7 @@ use crate::recipe::{
 
 /// A selection from a recipe.
 #[derive(Debug)]
-pub(super) struct Choice {
+pub(super) struct RecipeSelection {
     /// The profile.
     pub profile: String,
     /// The template of the configuration; `None` if the server has none.
@@ -32,7 +32,7 @@ pub(super) struct Choice {
     pub web: WebChoice,
 }
 
-impl Choice {
+impl RecipeSelection {
     /// Selects from a recipe.
     ///
     /// # Errors
@@ -41,7 +41,7 @@ impl Choice {
         recipe: &Recipe,
         profile: Option<&str>,
         variant: Option<&str>,
-    ) -> Result<Choice, SutError> {
+    ) -> Result<RecipeSelection, SutError> {
         let profile = profile.unwrap_or(BENCHMARK_PROFILE);
         let is_web = recipe.is_of(Family::Web);
         let variant = variant.or(is_web.then_some(WebVariant::Http1.name()));
@@ -50,7 +50,7 @@ impl Choice {
         let companions = names.filter_map(|name| Some((name.clone(), find_companion(recipe, name)?)));
         let config_text =
             recipe.config.as_ref().map(|config| other.map_or(&config.text, |other| &other.text));
-        Ok(Choice {
+        Ok(RecipeSelection {
             profile: profile.to_owned(),
             config_text: config_text.cloned(),
             settings: other.map_or(&recipe.settings, |other| &other.settings).clone(),
@@ -63,7 +63,7 @@ impl Choice {
     }
 }
 
-impl Choice {
+impl RecipeSelection {
     /// Returns whether the server is given a certificate: a web server over TLS, and any whose selected texts name it.
     pub(super) fn has_certificate(&self, recipe: &Recipe) -> bool {
         let arguments = recipe.start.arguments.iter().chain(recipe.files.values());
@@ -115,7 +115,7 @@ mod tests {
     ) -> String {
         let recipe = Recipe::load(recipe).unwrap();
         let gateway = gateway.map(|kind| Gateway { kind, workers: 1 });
-        let choice = Choice::make(&recipe, profile, variant);
+        let choice = RecipeSelection::make(&recipe, profile, variant);
         choice.and_then(|choice| choice.with_web(&recipe, gateway)).unwrap_err().to_string()
     }
 
@@ -137,14 +137,14 @@ mod tests {
     fn a_profile_replaces_the_settings_and_a_gateway_extends_them() {
         let recipe = Recipe::load("nginx").unwrap();
         let gateway = Gateway { kind: GatewayKind::Proxy, workers: 3 };
-        let choice = Choice::make(&recipe, Some("default"), None).unwrap();
+        let choice = RecipeSelection::make(&recipe, Some("default"), None).unwrap();
         let choice = choice.with_web(&recipe, Some(gateway)).unwrap();
         assert!(choice.variant_text.contains("default_server"), "{}", choice.variant_text);
         assert!(choice.config_text.unwrap().contains("worker_connections 768"));
         assert!(choice.settings["access log"].starts_with("on"));
         assert!(choice.settings["gateway"].contains("{gateway_workers}"));
         assert_eq!(choice.companions[0].0, "plimsoll-pages");
-        let usual = Choice::make(&recipe, None, Some("tls")).unwrap();
+        let usual = RecipeSelection::make(&recipe, None, Some("tls")).unwrap();
         assert!(usual.variant_text.contains("reuseport") && usual.companions.is_empty());
     }
 }

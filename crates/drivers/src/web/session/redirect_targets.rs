@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::net::IpAddr;
 use std::rc::Rc;
 
-use model::{Connection, HttpVersion, Reply, Tls, WebProtocol};
+use model::{ConnectionLifetime, HttpVersion, Reply, Tls, WebProtocol};
 use units::Nanos;
 
 use super::origin::Origin;
@@ -13,9 +13,9 @@ use crate::net::OperationFailure;
 use crate::web::capture::Capture;
 use crate::web::composed_request::ComposedRequest;
 use crate::web::context::{ExpectedReply, WebContext};
-use crate::web::missing::BadRedirect;
+use crate::web::missing_value::BadRedirect;
 use crate::web::session_transport::SessionTransport;
-use crate::web::{Access, PlainDriver, Target, TlsDriver};
+use crate::web::{PlainDriver, Target, TargetAccess, TlsDriver};
 use crate::{TargetPolicy, TargetPolicyError};
 
 /// The most servers besides the target whose addresses are remembered.
@@ -23,17 +23,17 @@ const SERVERS_MAX: usize = 16;
 
 /// The servers besides the target that redirects have led to so far. Each address is checked by the target policy; a
 /// request there is made in HTTP/1.1 on a connection of its own.
-pub(super) struct Elsewhere {
+pub(super) struct RedirectTargets {
     policy: TargetPolicy,
     source_addresses: Vec<IpAddr>,
     trust: Trust,
     servers: RefCell<Vec<(Origin, Rc<WebContext>)>>,
 }
 
-impl Elsewhere {
-    pub(super) fn new(policy: TargetPolicy, source_addresses: &[IpAddr], trust: &Trust) -> Elsewhere {
+impl RedirectTargets {
+    pub(super) fn new(policy: TargetPolicy, source_addresses: &[IpAddr], trust: &Trust) -> RedirectTargets {
         let source_addresses = source_addresses.to_vec();
-        Elsewhere { policy, source_addresses, trust: trust.clone(), servers: RefCell::default() }
+        RedirectTargets { policy, source_addresses, trust: trust.clone(), servers: RefCell::default() }
     }
 
     /// Sends a request to an origin besides the target and reads its reply.
@@ -72,12 +72,12 @@ impl Elsewhere {
             Ok(Err(_)) | Err(_) => return Err(BadRedirect::NoAddress.into()),
         };
         // A client certificate is for the target alone.
-        let access = Access::default();
+        let access = TargetAccess::default();
         let target = Target { host: origin.host.clone(), port: origin.port, secure: origin.secure, access };
         let protocol = WebProtocol {
             http: HttpVersion::Http11,
             tls: if origin.secure { Tls::Full } else { Tls::Off },
-            connection: Connection::KeepAlive { requests_max: None },
+            connection: ConnectionLifetime::KeepAlive { requests_max: None },
             streams: 1,
         };
         let server =

@@ -11,12 +11,12 @@ const GHOSTS_MIN: usize = 64;
 ///
 /// Of each hash 32 bits are kept: a collision costs a misplaced object, nothing else.
 #[derive(Debug, Default)]
-pub(crate) struct Ghosts {
+pub(crate) struct GhostQueue {
     known: HashTable<u32>,
     order: VecDeque<u32>,
 }
 
-impl Ghosts {
+impl GhostQueue {
     /// Returns the bytes of memory that they take.
     pub(crate) fn bytes(&self) -> usize {
         self.known.allocation_size() + self.order.capacity() * size_of::<u32>()
@@ -63,7 +63,7 @@ mod tests {
 
     #[test]
     fn the_newest_ghosts_are_known_once() {
-        let mut ghosts = Ghosts::default();
+        let mut ghosts = GhostQueue::default();
         (0..100).for_each(|number| ghosts.add(units::mix_bits(number), GHOSTS_MIN));
         assert!(!ghosts.take(units::mix_bits(35)) && ghosts.take(units::mix_bits(36)));
         assert!(ghosts.take(units::mix_bits(99)) && !ghosts.take(units::mix_bits(99)));
@@ -71,7 +71,7 @@ mod tests {
 
     #[test]
     fn ghost_memory_is_bounded() {
-        let mut ghosts = Ghosts::default();
+        let mut ghosts = GhostQueue::default();
         for number in 0..100_000 {
             ghosts.add(units::mix_bits(number), 1000);
             ghosts.take(units::mix_bits(number / 2));
