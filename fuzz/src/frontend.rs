@@ -37,7 +37,10 @@ pub fn proxy(bytes: &[u8]) {
 pub fn cache_key(bytes: &[u8]) {
     let mut lines = bytes.splitn(4, |byte| *byte == b'\n');
     let mut line = || lines.next().unwrap_or_default();
-    let (settings, authority, target, reference) = (line(), line(), line(), line());
+    let settings = line();
+    let authority = line();
+    let target = line();
+    let reference = line();
     let scheme = if settings.contains(&b's') { Scheme::Https } else { Scheme::Http };
     let dots = if settings.contains(&b'.') { DotSegments::Refused } else { DotSegments::Resolved };
     let Ok(key) = Key::new(scheme, authority, target, dots) else { return };
@@ -85,7 +88,9 @@ pub fn requests(bytes: &[u8]) {
 
 /// Reads a body; `None` if it is malformed or incomplete.
 fn read_body(framing: Framing, bytes: &[u8]) -> Option<(Vec<u8>, usize)> {
-    let (mut reader, mut body, mut consumed) = (BodyReader::new(framing), Vec::new(), 0);
+    let mut reader = BodyReader::new(framing);
+    let mut body = Vec::new();
+    let mut consumed = 0;
     while !reader.is_done() {
         let rest = &bytes[consumed..];
         if rest.is_empty() {
@@ -229,7 +234,8 @@ pub fn http2(bytes: &[u8]) {
         near.shutdown().await.expect("it is open");
         let service = Rc::<CheckingService>::default();
         let peer = (([127, 0, 0, 1], 1).into(), Scheme::Https);
-        let (limits, settings) = (ClientLimits::default(), Http2Settings::default());
+        let limits = ClientLimits::default();
+        let settings = Http2Settings::default();
         let serving = serve(far, peer, &service, &limits, &settings, std::future::pending::<()>());
         let ended = tokio::time::timeout(Duration::from_secs(5), serving).await;
         assert!(ended.is_ok(), "a connection whose client has left ends");

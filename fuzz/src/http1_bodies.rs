@@ -10,7 +10,8 @@ type Read = Result<(Vec<u8>, usize, bool), ChunkError>;
 
 /// Reads pieces to their end, or the body's.
 fn read(pieces: [&[u8]; 2], mut take: impl FnMut(&[u8]) -> Result<DecodeOutcome, ChunkError>) -> Read {
-    let (mut content, mut consumed) = (Vec::new(), 0);
+    let mut content = Vec::new();
+    let mut consumed = 0;
     for piece in pieces {
         let mut rest = piece;
         while !rest.is_empty() {

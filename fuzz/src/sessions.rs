@@ -50,7 +50,8 @@ pub fn location(bytes: &[u8]) {
 /// Splits at the first line break: an expression, and the body that it is applied to.
 fn of_body(bytes: &[u8], value: fn(&[u8], &str) -> Option<String>) {
     let end = bytes.iter().position(|byte| *byte == b'\n').unwrap_or(bytes.len());
-    let (line, body) = (&bytes[..end], bytes.get(end + 1..).unwrap_or_default());
+    let line = &bytes[..end];
+    let body = bytes.get(end + 1..).unwrap_or_default();
     let Ok(line) = std::str::from_utf8(line) else { return };
     let found = value(body, line);
     assert!(found.is_none_or(|found| found.len() <= body.len().max(EXTRACTED_BYTES_MAX)));

@@ -82,7 +82,8 @@ fn keys_of_schema(root: &Json, path: &str, schema: &Json, keys: &mut BTreeSet<St
 fn the_example_and_the_schema_have_the_same_keys() {
     let whole: Value = toml::from_str(&whole_example()).expect("TOML");
     Config::parse("whole.toml", &whole_example()).unwrap_or_else(|error| panic!("{error}"));
-    let (mut written, mut described) = (BTreeSet::new(), BTreeSet::new());
+    let mut written = BTreeSet::new();
+    let mut described = BTreeSet::new();
     keys_of_table("", &whole, &mut written);
     let schema = config_schema();
     keys_of_schema(&schema, "", &schema, &mut described);
@@ -98,9 +99,10 @@ fn the_texts_of_the_manual_are_valid() {
     assert!(3 < texts.len(), "{texts:?}");
     for text in texts {
         let origin = if text.contains("[[origin.server]]") { "" } else { MINIMAL };
-        let certificate = match text.contains("[[tls.certificate]]") {
-            true => "",
-            false => "[[tls.certificate]]\nchain = \"a.pem\"\nkey = \"a.pem\"\n",
+        let certificate = if text.contains("[[tls.certificate]]") {
+            ""
+        } else {
+            "[[tls.certificate]]\nchain = \"a.pem\"\nkey = \"a.pem\"\n"
         };
         let text = format!("{text}\n{origin}{certificate}");
         Config::parse("manual.toml", &text).unwrap_or_else(|error| panic!("{error}\n{text}"));

@@ -42,10 +42,12 @@ impl Origin {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
         let (heads, (go, waiting)) = (Arc::<Mutex<Vec<String>>>::default(), channel());
-        let (kept, waiting) = (Arc::clone(&heads), Arc::new(Mutex::new(waiting)));
+        let kept = Arc::clone(&heads);
+        let waiting = Arc::new(Mutex::new(waiting));
         thread::spawn(move || {
             for stream in listener.incoming().flatten() {
-                let (kept, waiting) = (Arc::clone(&kept), Arc::clone(&waiting));
+                let kept = Arc::clone(&kept);
+                let waiting = Arc::clone(&waiting);
                 thread::spawn(move || converse(stream, &kept, &waiting));
             }
         });
@@ -61,7 +63,8 @@ impl Origin {
 
 /// Answers requests until the connection ends; an invalid request ends it.
 fn converse(stream: std::net::TcpStream, heads: &Mutex<Vec<String>>, go: &Mutex<Receiver<()>>) {
-    let (mut input, mut output) = (BufReader::new(stream.try_clone().unwrap()), stream);
+    let mut input = BufReader::new(stream.try_clone().unwrap());
+    let mut output = stream;
     loop {
         let mut bytes = Vec::new();
         while !bytes.ends_with(b"\r\n\r\n") {
@@ -80,7 +83,8 @@ fn converse(stream: std::net::TcpStream, heads: &Mutex<Vec<String>>, go: &Mutex<
 }
 
 fn body(head: &RequestHead, input: &mut impl Read) -> Option<Vec<u8>> {
-    let (mut reader, mut body) = (BodyReader::new(head.framing), Vec::new());
+    let mut reader = BodyReader::new(head.framing);
+    let mut body = Vec::new();
     while !reader.is_done() {
         let mut byte = [0];
         input.read_exact(&mut byte).ok()?;
@@ -128,7 +132,8 @@ struct Fixture {
 
 impl Fixture {
     fn start() -> Fixture {
-        let (origin, folder) = (Origin::start(), TempDir::new().unwrap());
+        let origin = Origin::start();
+        let folder = TempDir::new().unwrap();
         let certificate = make_certificate(folder.path());
         let config = config(&origin, folder.path());
         let accelerator = Accelerator::start(config.settings().unwrap(), Notices::default()).unwrap();

@@ -89,7 +89,8 @@ fn no_request_is_dropped_during_reloads() {
     std::thread::scope(|scope| {
         let clients: Vec<_> = (0..4)
             .map(|client| {
-                let (is_over, replied) = (&is_over, replied.clone());
+                let is_over = &is_over;
+                let replied = replied.clone();
                 scope.spawn(move || {
                     let mut stream = BufReader::new(TcpStream::connect(address).unwrap());
                     let mut n = 0;
@@ -121,7 +122,8 @@ fn no_request_is_dropped_during_reloads() {
 fn reload_closes_removed_listeners_and_keeps_the_store() {
     let (origin, asked) = origin();
     let free = || TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
-    let (first, second) = (free(), free());
+    let first = free();
+    let second = free();
     let listen = |address: SocketAddr| {
         settings(&format!(
             "workers = 1\n[[listen]]\naddress = \"{address}\"\n[[origin.server]]\nurl = \"http://{origin}\"\n"

@@ -270,7 +270,8 @@ fn unusable_certificate_files_are_named() {
         let certificates = vec![CertificateFiles { certificate, key }];
         TlsContext::load(&TlsSettings { certificates, ..TlsSettings::default() }).unwrap_err().to_string()
     };
-    let (one, two) = (folder.files("one"), folder.files("two"));
+    let one = folder.files("one");
+    let two = folder.files("two");
     let absent = folder.0.path().join("none.crt");
     let text = problem(absent.clone(), one.key.clone());
     assert!(text.starts_with("certificate `") && text.contains("none.crt"), "{text}");

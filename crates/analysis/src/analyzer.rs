@@ -173,7 +173,8 @@ impl Analyzer {
 
     fn status_of(&self, fold: &PointFold, stage: Stage) -> LoadPointStatus {
         let resources = &used(self.resources.get(&fold.point.index), &self.machines, &self.series);
-        let (plan, figures) = (&self.plan, &PointFigures::of(&self.plan, fold, resources));
+        let plan = &self.plan;
+        let figures = &PointFigures::of(&self.plan, fold, resources);
         LoadPointStatus::of(&Evidence { plan, fold, figures, resources, stage })
     }
 

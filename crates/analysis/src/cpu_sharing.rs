@@ -24,7 +24,8 @@ impl SharedCpus {
             return None;
         }
         let cpus = busy_cpus(plan, uses);
-        let (n, busy) = (cpus.len() as f64, cpus.iter().sum::<f64>());
+        let n = cpus.len() as f64;
+        let busy = cpus.iter().sum::<f64>();
         let rest = (busy - generator).max(0.0);
         // Of a server that is not watched nobody knows whether it is among the other programs.
         let server = server.map_or(rest, |own| (rest - other_programs(uses)).max(own.min(rest)));

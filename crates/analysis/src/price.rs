@@ -92,7 +92,8 @@ mod tests {
     #[test]
     fn a_load_point_is_priced_by_its_users_and_its_rate() {
         let list = list("kind = \"hardware\"\nunit-price = 14790.50");
-        let (total, rate) = (list.total(), 2_917.0 / 60.0);
+        let total = list.total();
+        let rate = 2_917.0 / 60.0;
         let prices = [total.per(2_200.0), total.per(2_917.0), total.per(rate)];
         assert_eq!(prices.map(|price| price.unwrap().to_string()), ["13.45 USD", "10.14 USD", "608.45 USD"]);
     }

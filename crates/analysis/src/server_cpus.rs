@@ -30,6 +30,7 @@ pub(crate) fn busy_cpus(plan: &Plan, uses: &ResourceUsage) -> Vec<f64> {
 pub(crate) fn busy(uses: &ResourceUsage, cpu: &SeriesUsage) -> Option<f64> {
     let sum =
         |modes: &[Counter]| -> f64 { modes.iter().filter_map(|mode| uses.value_beside(cpu, *mode)).sum() };
-    let (busy, idle) = (sum(&Counter::CPU_BUSY), sum(&Counter::CPU_IDLE));
+    let busy = sum(&Counter::CPU_BUSY);
+    let idle = sum(&Counter::CPU_IDLE);
     ratio(Some(busy), Some(busy + idle))
 }

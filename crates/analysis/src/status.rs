@@ -45,7 +45,8 @@ pub struct LoadPointStatus {
 
 impl LoadPointStatus {
     pub(crate) fn of(evidence: &Evidence) -> LoadPointStatus {
-        let (totals, figures) = (&evidence.fold.steady, evidence.figures);
+        let totals = &evidence.fold.steady;
+        let figures = evidence.figures;
         let quantile = |q| quantile(&totals.response, q);
         LoadPointStatus {
             index: evidence.fold.point.index,

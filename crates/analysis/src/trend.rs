@@ -95,7 +95,8 @@ fn trend(runs: &[RunInput], group: &[usize]) -> Trend {
     let loads = loads(runs, group);
     let is_whole =
         |run: &RunInput| loads.iter().all(|load| valid_value(run, *load, ComparedMetric::Score).is_some());
-    let (mut kept, mut left_out) = (Vec::new(), Vec::new());
+    let mut kept = Vec::new();
+    let mut left_out = Vec::new();
     for index in group {
         match began(&runs[*index]).filter(|_| !loads.is_empty() && is_whole(&runs[*index])) {
             Some(began) => kept.push((*index, began)),

@@ -173,7 +173,8 @@ pub(crate) fn users(
 pub(crate) fn scheduled(plan: &Plan, load_point: usize, service: Nanos, stall: Nanos) -> Vec<Operation> {
     let point = plan.load_points[load_point];
     let schedule = plan.schedule(point).expect("an open loop");
-    let (from, to) = (s(10), s(10) + stall);
+    let from = s(10);
+    let to = s(10) + stall;
     let mut places: Vec<Nanos> = vec![Nanos::ZERO; point.load.in_flight_max() as usize];
     let mut operations = Vec::new();
     for (k, due) in schedule.whole() {

@@ -101,7 +101,8 @@ mod tests {
     #[test]
     fn two_digit_years_are_within_fifty_years() {
         let year = |text: &str| parse_date(text.as_bytes()).map(write_date);
-        let (later, earlier) = ("Friday, 06-Nov-26 08:49:37 GMT", "Saturday, 06-Nov-99 08:49:37 GMT");
+        let later = "Friday, 06-Nov-26 08:49:37 GMT";
+        let earlier = "Saturday, 06-Nov-99 08:49:37 GMT";
         assert_eq!(year(later).as_deref(), Some("Fri, 06 Nov 2026 08:49:37 GMT"));
         assert_eq!(year(earlier).as_deref(), Some("Sat, 06 Nov 1999 08:49:37 GMT"));
     }

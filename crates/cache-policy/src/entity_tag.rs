@@ -53,7 +53,8 @@ fn split_tag(value: &[u8]) -> Option<(TagPart<'_>, &[u8])> {
     let (is_weak, rest) = value.strip_prefix(b"W/").map_or((false, value), |rest| (true, rest));
     let rest = rest.strip_prefix(b"\"")?;
     let end = rest.iter().position(|&byte| byte == b'"')?;
-    let (opaque, rest) = (&rest[..end], &rest[end + 1..]);
+    let opaque = &rest[..end];
+    let rest = &rest[end + 1..];
     let is_tag_byte = |byte: &u8| *byte == b'!' || (b'#' <= *byte && *byte != 0x7f);
     opaque.iter().all(is_tag_byte).then_some((TagPart { is_weak, opaque }, rest))
 }
@@ -146,7 +147,8 @@ mod tests {
             (r#"W/"1""#, r#""1""#, false, true),
             (r#""1""#, r#""1""#, true, true),
         ] {
-            let (one, other) = (tag(one), tag(other));
+            let one = tag(one);
+            let other = tag(other);
             assert_eq!((one.strongly_matches(&other), one.weakly_matches(&other)), (is_strong, is_weak));
             assert_eq!((other.strongly_matches(&one), other.weakly_matches(&one)), (is_strong, is_weak));
         }

@@ -148,7 +148,8 @@ fn split_scheme(reference: &[u8]) -> Result<Option<(Scheme, &[u8])>, KeyRefused>
     let Some(end) = end.filter(|&end| reference[end] == b':') else {
         return Ok(None);
     };
-    let (name, rest) = (&reference[..end], &reference[end + 1..]);
+    let name = &reference[..end];
+    let rest = &reference[end + 1..];
     let scheme = [Scheme::Http, Scheme::Https]
         .into_iter()
         .find(|scheme| scheme.as_str().as_bytes().eq_ignore_ascii_case(name));
@@ -197,7 +198,8 @@ fn split_port(authority: &[u8]) -> Result<(&[u8], Option<u64>), KeyRefused> {
     let Some(colon) = authority[host_end..].iter().position(|&byte| byte == b':') else {
         return Ok((authority, None));
     };
-    let (host, digits) = (&authority[..host_end + colon], &authority[host_end + colon + 1..]);
+    let host = &authority[..host_end + colon];
+    let digits = &authority[host_end + colon + 1..];
     if digits.is_empty() {
         return Ok((host, None));
     }

@@ -49,7 +49,8 @@ pub(crate) fn read(value: &[u8], limit: usize) -> RangeField {
 /// Reads `first-last`, `first-` or `-length`; `None` for anything else, a last position before the first for example.
 fn read_one(part: &[u8]) -> Option<RequestedRange> {
     let dash = part.iter().position(|&byte| byte == b'-')?;
-    let (first, last) = (&part[..dash], &part[dash + 1..]);
+    let first = &part[..dash];
+    let last = &part[dash + 1..];
     if first.is_empty() {
         return number(last).map(RequestedRange::Last);
     }

@@ -52,7 +52,8 @@ impl RequestMeta {
             has_condition: false,
             has_range: false,
         };
-        let (mut has_cache_control, mut has_pragma) = (false, false);
+        let mut has_cache_control = false;
+        let mut has_pragma = false;
         for (name, value) in lines {
             match LowercaseName::new(name).as_bytes() {
                 b"cache-control" => {

@@ -135,7 +135,8 @@ impl ResponseMeta {
     ///
     /// Without those named by `no-cache` the rest may be used unvalidated (RFC 9111 §5.2.2.4, §5.2.2.7).
     pub fn withheld(&self) -> impl Iterator<Item = &str> {
-        let (no_cache, private) = (self.directives.no_cache.fields(), self.directives.private.fields());
+        let no_cache = self.directives.no_cache.fields();
+        let private = self.directives.private.fields();
         no_cache.iter().chain(private).map(String::as_str)
     }
 }
@@ -222,8 +223,8 @@ mod tests {
 
     #[test]
     fn the_earliest_expires_counts_and_an_invalid_one_first() {
-        let (late, early) =
-            (("Expires", "Sun, 06 Nov 1994 09:49:37 GMT"), ("Expires", "Sun, 06 Nov 1994 08:49:37 GMT"));
+        let late = ("Expires", "Sun, 06 Nov 1994 09:49:37 GMT");
+        let early = ("Expires", "Sun, 06 Nov 1994 08:49:37 GMT");
         assert_eq!(read(&[late, early]).expires, Expires::At(WallTime(RECEIVED.0 - 10_000)));
         assert_eq!(read(&[late, ("Expires", "0")]).expires, Expires::Invalid);
         assert_eq!(read(&[("Expires", "-1"), late]).expires, Expires::Invalid);

@@ -126,7 +126,8 @@ mod tests {
         let variant = |lines: &[(&'static [u8], &'static [u8])]| {
             Variant::of(&vary(&["a, b"]), lines.iter().copied(), &[]).unwrap()
         };
-        let (absent, empty) = (variant(&[]), variant(&[(b"A", b"")]));
+        let absent = variant(&[]);
+        let empty = variant(&[(b"A", b"")]);
         assert_ne!(absent, empty);
         assert_ne!(empty, variant(&[(b"B", b"")]));
         assert_eq!(empty, variant(&[(b"C", b"x"), (b"a", b"")]));

@@ -117,7 +117,8 @@ fn with_directive(directive: &'static str) -> impl Strategy<Value = Fields> {
 proptest! {
     #[test]
     fn any_two_heads_get_a_decision(asking in fields(), answering in fields(), status in 100u16..1000, after in any::<i32>()) {
-        let (request, response) = (request(&asking), response(status, &answering));
+        let request = request(&asking);
+        let response = response(status, &answering);
         let settings = Settings::default();
         let now = WallTime(RECEIVED + i64::from(after));
         let _ = store(&request, &response, &settings);
@@ -146,8 +147,11 @@ proptest! {
     /// Stale responses stay stale: time makes nothing fresher.
     #[test]
     fn stale_responses_stay_stale(answering in fields(), asking in fields(), first in any::<u32>(), second in any::<u32>()) {
-        let (stored, request, settings) = (stored(&answering), request(&asking), Settings::default());
-        let (early, late) = (later(first.min(second)), later(first.max(second)));
+        let stored = stored(&answering);
+        let request = request(&asking);
+        let settings = Settings::default();
+        let early = later(first.min(second));
+        let late = later(first.max(second));
         prop_assert!(stored.age(early) <= stored.age(late));
         prop_assert!(stored.is_fresh(early) || !stored.is_fresh(late));
         let is_fresh = |now| matches!(reuse(&stored, &request, now, &settings), ReuseDecision::Fresh { .. });

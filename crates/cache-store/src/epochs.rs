@@ -104,7 +104,8 @@ mod tests {
     #[test]
     fn a_change_raises_only_its_keys_epoch() {
         let epochs = Arc::new(Epochs::default());
-        let (one, other) = (Epochs::seen(&epochs, 1 << 40), Epochs::seen(&epochs, 2 << 40));
+        let one = Epochs::seen(&epochs, 1 << 40);
+        let other = Epochs::seen(&epochs, 2 << 40);
         epochs.raise(1 << 40);
         assert!(!one.is_current() && other.is_current());
         assert!(Epochs::seen(&epochs, 1 << 40).is_current());
@@ -113,7 +114,8 @@ mod tests {
     #[test]
     fn unkeyed_removals_concern_every_key() {
         let removals = RemovalCounters::default();
-        let (one, other) = (removals.now(1 << 40), removals.now(2 << 40));
+        let one = removals.now(1 << 40);
+        let other = removals.now(2 << 40);
         removals.raise(Some(1 << 40));
         assert!(!removals.is_current(one) && removals.is_current(other));
         removals.raise(None);

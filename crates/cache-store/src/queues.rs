@@ -50,7 +50,8 @@ impl Fifo {
 
     fn unlink(&mut self, slab: &mut Slab, index: Index) {
         let entry = slab.get(index);
-        let (older, newer) = (entry.older, entry.newer);
+        let older = entry.older;
+        let newer = entry.newer;
         self.bytes -= entry.cost;
         match older {
             NONE => self.oldest = newer,
@@ -128,7 +129,8 @@ impl Queues {
     pub(crate) fn pop_victim(&mut self, slab: &mut Slab) -> Option<Index> {
         let mean = self.objects_bytes() / slab.len().max(1);
         let most = slab.len().min(PASSED_OVER_MAX);
-        let (mut small_left, mut main_left) = (most, most);
+        let mut small_left = most;
+        let mut main_left = most;
         loop {
             let is_due = self.small_bytes_max < self.small.bytes || self.main.oldest == NONE;
             let is_small = (is_due && small_left != 0) || main_left == 0;

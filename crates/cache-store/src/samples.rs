@@ -15,7 +15,8 @@ pub(crate) fn sample(target: &str, body: &[u8], lines: &[&str]) -> StoredRespons
         kept.push(name.as_bytes(), value.as_bytes());
     }
     let key = Key::new(Scheme::Http, b"a", target.as_bytes(), DotSegments::Resolved).unwrap();
-    let (settings, at) = (Settings::default(), WallTime(1_000_000));
+    let settings = Settings::default();
+    let at = WallTime(1_000_000);
     let response =
         ResponseMeta::read(200, kept.iter(), ExchangeTimes { requested: at, received: at }, &settings);
     let request: [(&[u8], &[u8]); 0] = [];

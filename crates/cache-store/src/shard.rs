@@ -204,7 +204,8 @@ impl Shard {
         self.queues.recount(&mut self.slab, index, new.cost());
         self.count_body(&new);
         let entry = self.slab.get_mut(index);
-        let (hash, old) = (entry.hash, std::mem::replace(&mut entry.object, new));
+        let hash = entry.hash;
+        let old = std::mem::replace(&mut entry.object, new);
         self.discount_body(&old);
         gone.push(hash, old);
     }
@@ -320,7 +321,8 @@ impl Shard {
     fn unchain(&mut self, index: Index) {
         let Shard { keys, slab, .. } = self;
         let entry = slab.get(index);
-        let (hash, sibling) = (entry.hash, entry.sibling);
+        let hash = entry.hash;
+        let sibling = entry.sibling;
         let is_same = |&first: &Index| slab.get(first).object.key == entry.object.key;
         let Ok(mut first) = keys.find_entry(hash, is_same) else {
             return;

@@ -54,13 +54,16 @@ impl StoredResponse {
         origin_time: Nanos,
     ) -> StoredResponse {
         lines.shrink();
-        let (hits, frequency) = (AtomicU32::new(0), AtomicU8::new(0));
+        let hits = AtomicU32::new(0);
+        let frequency = AtomicU8::new(0);
         StoredResponse { key, stored, lines, body, tags, origin_time, hits, frequency }
     }
 
     /// Makes a copy with the same key, body and history, and updated metadata and lines.
     pub fn updated(&self, stored: StoredMeta, lines: HeaderLines) -> StoredResponse {
-        let (key, body, tags) = (self.key.clone(), self.body.clone(), self.tags.clone());
+        let key = self.key.clone();
+        let body = self.body.clone();
+        let tags = self.tags.clone();
         let object = StoredResponse::new(key, stored, lines, body, tags, self.origin_time);
         object.inherit(self);
         object

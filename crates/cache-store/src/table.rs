@@ -67,7 +67,8 @@ impl Store {
     ///
     /// A directory that cannot be used.
     pub fn open(settings: &StoreSettings) -> Result<Store, DiskError> {
-        let (hasher, packer) = (RandomState::new(), packer(settings.bytes));
+        let hasher = RandomState::new();
+        let packer = packer(settings.bytes);
         let open = |disk| Disk::open(disk, settings.bytes, &hasher, packer.clone());
         let disk = settings.disk.as_ref().map(open).transpose()?;
         Ok(Store::with(settings, hasher, packer, disk))

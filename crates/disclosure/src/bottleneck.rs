@@ -139,7 +139,8 @@ fn ranges<'a>(sorted: &[&'a LoadPointResult]) -> Vec<LoadRange<'a>> {
 
 /// Returns the clause about a range; with `user`, loads have their noun.
 fn clause(range: &LoadRange, all: &[LoadRange], user: Option<&Noun>) -> String {
-    let (first, last) = (range.points[0].load, range.points[range.points.len() - 1].load);
+    let first = range.points[0].load;
+    let last = range.points[range.points.len() - 1].load;
     let is_last = all.last().is_some_and(|other| std::ptr::eq(other.points[0], range.points[0]));
     let before = all.iter().take_while(|other| !std::ptr::eq(other.points[0], range.points[0])).last();
     let place = match before.and_then(|before| before.points.last()) {
@@ -170,7 +171,8 @@ fn disk_limits(range: &LoadRange) -> String {
     let parts: Vec<_> = range.points.chunk_by(|one, other| limit(one) == limit(other)).collect();
     let has_moved = 1 < parts.len();
     let text = |part: &&[&LoadPointResult]| {
-        let (first, last) = (part[0], part[part.len() - 1]);
+        let first = part[0];
+        let last = part[part.len() - 1];
         let place = has_moved.then(|| format!(" {}", loads(first.load, last.load, None)));
         Some(format!(", by its {}{}", limit(&first)?, place.unwrap_or_default()))
     };

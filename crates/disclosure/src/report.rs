@@ -107,7 +107,8 @@ impl Report<'_> {
     /// equal ratios between them, as the options take them: `1,2,3,6,10`. `None` without a gap.
     pub fn loads_in_gap(&self) -> Option<String> {
         let Some(Growth::Ended(saturated)) = self.growth() else { return None };
-        let (from, to) = (self.analysis.below_gap(saturated)?.load, saturated.load);
+        let from = self.analysis.below_gap(saturated)?.load;
+        let to = saturated.load;
         let ratio = to.level() / from.level();
         let between = [0.25, 0.5, 0.75].map(|part| from.level() * ratio.powf(part));
         let mut levels: Vec<f64> = [&[from.level()], &between[..], &[to.level()]].concat();
@@ -137,7 +138,8 @@ impl Report<'_> {
         let is_kept =
             matches!(self.web()?.protocol.connection, ConnectionLifetime::KeepAlive { requests_max: None });
         let point = self.main_point().filter(|_| is_kept)?;
-        let (connects, ok) = (point.web.as_ref()?.connects as f64, point.total.n as f64);
+        let connects = point.web.as_ref()?.connects as f64;
+        let ok = point.total.n as f64;
         let found = Reconnects { share: connects / ok, per_second: connects / point.length.as_secs_f64() };
         (0.0 < ok && RECONNECTS_MIN <= found.share).then_some(found)
     }
@@ -171,13 +173,12 @@ pub(crate) struct Reconnects {
 impl Reconnects {
     /// Says how often the server closed connections: `after nearly every response`.
     pub(crate) fn how_often(self) -> String {
-        match 0.95 <= self.share {
-            true => "after nearly every response".to_owned(),
-            false => {
-                let responses = 1.0 / self.share;
-                let decimals = usize::from(responses < 10.0);
-                format!("after {} responses on average", numbers::fixed(responses, decimals))
-            }
+        if 0.95 <= self.share {
+            "after nearly every response".to_owned()
+        } else {
+            let responses = 1.0 / self.share;
+            let decimals = usize::from(responses < 10.0);
+            format!("after {} responses on average", numbers::fixed(responses, decimals))
         }
     }
 }

@@ -32,7 +32,8 @@ pub struct TrendedRun {
 /// runs of the input.
 pub fn trend_text(trend: &Trend, runs: &[TrendedRun]) -> Vec<String> {
     let mut text = vec![coverage_text(trend, runs)];
-    let (mut unchanged, mut too_few) = (Vec::new(), false);
+    let mut unchanged = Vec::new();
+    let mut too_few = false;
     for series in &trend.series {
         match series.changes.as_deref() {
             None => too_few = true,
@@ -199,9 +200,10 @@ fn section(trend: &Trend, runs: &[TrendedRun]) -> Section {
 
 /// Returns benchmark and server; of URLs, which name their server, the URLs alone.
 fn subject(trend: &Trend, benchmark: &str) -> String {
-    match trend.benchmark.is_urls() {
-        true => trend.benchmark.title.clone(),
-        false => format!("{benchmark} on {}", trend.server),
+    if trend.benchmark.is_urls() {
+        trend.benchmark.title.clone()
+    } else {
+        format!("{benchmark} on {}", trend.server)
     }
 }
 

@@ -59,7 +59,8 @@ fn the_rest_of_the_response_time_stands_beside_the_times_of_the_server() {
     assert_eq!(headings.len(), names.len());
     let rows: Vec<Vec<String>> = table.plain_rows().into_iter().map(|row| row[8..11].to_vec()).collect();
     let row = |rest: &str| ["1.00 ms", "3.00 ms", rest].map(str::to_owned).to_vec();
-    let (known, unknown) = (row("1.00 ms"), row("–"));
+    let known = row("1.00 ms");
+    let unknown = row("–");
     assert_eq!(rows, [&known, &unknown, &known, &known, &known, &unknown].map(Vec::clone));
     assert!(format!("{:?}", table.note).contains("(queue, service); network and client have the rest"));
 }

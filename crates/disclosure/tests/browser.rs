@@ -143,7 +143,8 @@ fn printed(html: &str) -> Option<Vec<usize>> {
 /// or without `pdftotext`.
 fn printed_text(html: &str) -> Option<String> {
     let folder = tempfile::tempdir().unwrap();
-    let (page, pdf) = (folder.path().join("page.html"), folder.path().join("page.pdf"));
+    let page = folder.path().join("page.html");
+    let pdf = folder.path().join("page.pdf");
     fs::write(&page, html).unwrap();
     chromium(&["--no-pdf-header-footer", &format!("--print-to-pdf={}", pdf.display())], &page)?;
     let Ok(text) = Command::new("pdftotext").arg("-layout").args([&pdf]).arg("-").output() else {

@@ -312,10 +312,12 @@ fn markdown_of_a_server_on_groups_of_cpus() {
 
 /// A server that answers 400/s, and one that stops below: `slow` is its rate there.
 fn sweep(slow: f64) -> [(&'static str, Fixture); 2] {
-    let (mut stopped, full) = (fixture::open_loop(), fixture::open_loop());
+    let mut stopped = fixture::open_loop();
+    let full = fixture::open_loop();
     let top = &mut stopped.analysis.load_points[2];
     (top.verdict.state, top.rate) = (analysis::VerdictState::Overloaded, slow);
-    let (headline, before) = (stopped.analysis.headline.as_mut().unwrap(), 1);
+    let headline = stopped.analysis.headline.as_mut().unwrap();
+    let before = 1;
     headline.load_point = before;
     [("apache", stopped), ("apache behind plimsoll", full)]
 }

@@ -84,7 +84,8 @@ fn with_another_digit(report: &str, part: &str) -> Option<String> {
     let at = part.as_ptr() as usize - report.as_ptr() as usize;
     let digit = part.find(|c: char| c.is_ascii_digit())?;
     let other = if part.as_bytes()[digit] == b'7' { "3" } else { "7" };
-    let (before, after) = (&report[..at + digit], &report[at + digit + 1..]);
+    let before = &report[..at + digit];
+    let after = &report[at + digit + 1..];
     Some(format!("{before}{other}{after}"))
 }
 

@@ -115,7 +115,9 @@ fn decode(text: &str) -> Vec<(u64, u64)> {
     assert_eq!(plain[16..24], 1u64.to_be_bytes(), "the lowest value that is told apart");
     assert_eq!(plain[24..32], 3_600_000_000_000u64.to_be_bytes(), "the highest value");
     assert_eq!(plain[32..40], 1f64.to_be_bytes(), "no scaling");
-    let (mut rest, mut index, mut found) = (&plain[40..], 0u64, Vec::new());
+    let mut rest = &plain[40..];
+    let mut index = 0u64;
+    let mut found = Vec::new();
     while !rest.is_empty() {
         match take_number(&mut rest) {
             zeros if zeros < 0 => index += zeros.unsigned_abs(),
@@ -313,7 +315,9 @@ fn percentiles_come_with_their_intervals() {
 
 #[test]
 fn counters_carry_their_units() {
-    let (fixture, series, machines) = (fixture::quick(), series(), machines());
+    let fixture = fixture::quick();
+    let series = series();
+    let machines = machines();
     let lines = Ndjson { plan: &fixture.plan, machines: &machines, series: &series };
     let values = vec![(0, 10), (1, 20), (2, 3), (3, u64::MAX), (4, 5), (5, 1_000), (99, 1)];
     let record = ResourceRecord { load_point: 1, machine: 0, at: Nanos::from_millis(2_500), values };
@@ -332,7 +336,9 @@ fn counters_carry_their_units() {
 
 #[test]
 fn every_sort_of_line_says_what_it_is() {
-    let (fixture, series, machines) = (fixture::hostile(), series(), machines());
+    let fixture = fixture::hostile();
+    let series = series();
+    let machines = machines();
     let lines = Ndjson { plan: &fixture.plan, machines: &machines, series: &series };
     let example = Example {
         load_point: 1,
@@ -373,7 +379,8 @@ fn every_sort_of_line_says_what_it_is() {
 #[test]
 fn a_row_of_csv_has_a_field_for_every_column() {
     let plan = fixture::quick().plan;
-    let (head, row) = (render::intervals_csv_head(&plan), render::intervals_csv_row(&plan, &interval()));
+    let head = render::intervals_csv_head(&plan);
+    let row = render::intervals_csv_row(&plan, &interval());
     let fields: BTreeMap<&str, &str> = head.trim_end().split(',').zip(row.trim_end().split(',')).collect();
     assert_eq!(head.split(',').count(), row.split(',').count());
     for (name, value) in [

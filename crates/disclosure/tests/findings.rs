@@ -186,17 +186,22 @@ fn of_record() -> Vec<Finding> {
         DetailDifference::Failures { kind: 2, outcome: Outcome::Reset, details: 0, intervals: 5 },
     ];
     findings.extend(differences.map(|difference| Finding::Details { phase: Phase::Steady, difference }));
-    let (exact, least, most) = (123_456, 130_000, 140_000);
-    let (all, sum) = (None, ValueMoment::Sum);
+    let exact = 123_456;
+    let least = 130_000;
+    let most = 140_000;
+    let all = None;
+    let sum = ValueMoment::Sum;
     findings.push(Finding::Histogram { kind: all, moment: sum, exact, least, most });
-    let (one, moment) = (Some("/large".to_owned()), ValueMoment::SumOfSquares);
+    let one = Some("/large".to_owned());
+    let moment = ValueMoment::SumOfSquares;
     findings.push(Finding::Histogram { kind: one, moment, exact, least, most });
     findings.push(Finding::ResponseIntegral { summed: 20.0, integrated: 21.5, allowed: 0.215 });
     findings
 }
 
 fn of_users() -> Vec<Finding> {
-    let (failed, ends) = (FailedPart { n: 27, users: 0.3 }, CutOffPart { in_flight: 4, users: 0.7 });
+    let failed = FailedPart { n: 27, users: 0.3 };
+    let ends = CutOffPart { in_flight: 4, users: 0.7 };
     let population = LittlePopulation::Users(10);
     let explained = |by| Finding::LittleGapExplained { found: 9.0, population, by };
     vec![
@@ -219,7 +224,8 @@ fn of_users() -> Vec<Finding> {
 }
 
 fn of_warehouse(score: f64, bound: f64) -> ScoreOfPart {
-    let (part, unit) = ("warehouse".to_owned(), "new orders per minute".to_owned());
+    let part = "warehouse".to_owned();
+    let unit = "new orders per minute".to_owned();
     ScoreOfPart { part, users: 10, score, unit, bound }
 }
 
@@ -242,14 +248,17 @@ fn of_generator() -> Vec<Finding> {
     };
     let several = used(&[("stress", 0.98), ("cc1", 0.4), ("ld", 0.02), ("make", 0.02)]);
     let many = used(&[("a", 0.019), ("b", 0.019), ("c", 0.019), ("d", 0.019), ("e", 0.019), ("f", 0.019)]);
-    let (busy, limit) = (Ratio(0.95), Ratio(0.9));
+    let busy = Ratio(0.95);
+    let limit = Ratio(0.9);
     let mut findings =
         vec![Finding::Schedule { due: 3_999, scheduled: 4_000 }, Finding::GeneratorUnmeasured { agent: 0 }];
     findings.extend(uses.map(|server| Finding::GeneratorBusy { agent: 0, busy, limit, server }));
-    let (waited, limit) = (Ratio(0.4), Ratio(0.3));
+    let waited = Ratio(0.4);
+    let limit = Ratio(0.3);
     let waiting = |others| Finding::GeneratorRunQueue { agent: 0, waited, limit, others, server: uses[2] };
     findings.extend([None, Some(several.clone())].map(waiting));
-    let (p99, limit) = (Nanos::from_millis(6), Nanos::from_millis(5));
+    let p99 = Nanos::from_millis(6);
+    let limit = Nanos::from_millis(5);
     let late = |server| Finding::GeneratorLateness { agent: 0, p99, limit, server };
     findings.extend([uses[2], uses[3]].map(late));
     let faults = [Outcome::NoLocalPort, Outcome::NoDescriptor, Outcome::Forbidden];
@@ -335,9 +344,10 @@ fn of_operations() -> Vec<Finding> {
 
 fn of_steady_phase() -> Vec<Finding> {
     let boundary = |second| Finding::PhaseBoundary { second, completed: 390, median: 99.6 };
-    let (fall, rise) =
-        (Estimate { value: -0.2, low: -0.25, high: -0.15 }, Estimate { value: 0.351, low: 0.3, high: 0.4 });
-    let (variation, by_chance) = (Ratio(0.2), Ratio(0.01));
+    let fall = Estimate { value: -0.2, low: -0.25, high: -0.15 };
+    let rise = Estimate { value: 0.351, low: 0.3, high: 0.4 };
+    let variation = Ratio(0.2);
+    let by_chance = Ratio(0.01);
     vec![
         boundary(BoundarySecond::First),
         boundary(BoundarySecond::Last),
@@ -370,7 +380,8 @@ fn every_finding_has_a_sentence() {
 fn every_difference_of_a_table_has_a_sentence() {
     let column = || "rate_per_s".to_owned();
     let exchanged = || DifferenceKind::ExchangedColumns { one: "load_factor".to_owned(), other: column() };
-    let (stated, recomputed) = (120.9, 133.0);
+    let stated = 120.9;
+    let recomputed = 133.0;
     let cases = [
         (None, DifferenceKind::MissingRow { load_point: 1 }),
         (Some(1), DifferenceKind::ExtraRow { load_point: 7 }),
@@ -403,7 +414,8 @@ variants!(CATALOG_DIFFERENCES, catalog_difference_name, CatalogDifference: Score
 #[test]
 fn every_difference_of_a_catalog_has_a_sentence() {
     let score = |stored| CatalogDifference::Score { stored, defined: Score::default() };
-    let (stored, defined) = ("pages per minute".to_owned(), "pages per second".to_owned());
+    let stored = "pages per minute".to_owned();
+    let defined = "pages per second".to_owned();
     let differences = [
         score(Score::Rate { kinds: vec![0, 2], per: RateTime::Minute }),
         score(Score::Throughput { measures: vec![3] }),
@@ -446,7 +458,8 @@ fn open_loop(points: &[(f64, VerdictState)]) -> Analysis {
 #[test]
 fn hints_fit_their_cause() {
     use VerdictState::{Invalid, Valid};
-    let (p99, limit) = (Nanos::from_millis(1_140), Nanos::from_millis(5));
+    let p99 = Nanos::from_millis(1_140);
+    let limit = Nanos::from_millis(5);
     let server = Some(ServerUse::Part(Ratio(0.3)));
     let late =
         Reason { load_point: Some(1), finding: Finding::GeneratorLateness { agent: 0, p99, limit, server } };
@@ -470,7 +483,8 @@ fn hints_fit_their_cause() {
     assert_eq!(hint(&near, &late), finding_hint(&late.finding).unwrap());
     let programs = vec![ProgramCpuUse { name: "cc1".to_owned(), cpus: 0.9 }];
     let used = OtherCpuUse { total: 0.9, programs };
-    let (waited, limit) = (Ratio(0.4), Ratio(0.3));
+    let waited = Ratio(0.4);
+    let limit = Ratio(0.3);
     let finding = Finding::GeneratorRunQueue { agent: 0, waited, limit, others: Some(used), server };
     near.load_points[1].verdict.reasons.push(Reason { load_point: Some(1), finding });
     assert!(hint(&near, &late).starts_with("stop other programs"), "{}", hint(&near, &late));

@@ -26,7 +26,8 @@ fn check(name: &str, simulation: &Simulation) {
 }
 
 fn report(simulation: &Simulation) -> Value {
-    let (testbed, provenance) = (Testbed::default(), Provenance::default());
+    let testbed = Testbed::default();
+    let provenance = Provenance::default();
     let report = Report {
         analysis: &simulation.analyze(),
         plan: &simulation.plan,

@@ -166,7 +166,8 @@ fn closed_by_the_server(responses: u64) -> Fixture {
 fn connections_that_the_server_closes_are_told_as_they_were_measured() {
     let said = |fixture: &Fixture, id: &str| sentences(&section(fixture, id).unwrap()).join("\n");
     let fixture = closed_by_the_server(1);
-    let (text, production) = (said(&fixture, "summary"), said(&fixture, "production"));
+    let text = said(&fixture, "summary");
+    let production = said(&fixture, "production");
     let point = &fixture.analysis.load_points[2];
     let per_second = point.total.n as f64 / point.length.as_secs_f64();
     assert!(text.contains("The server closed connections after nearly every response"), "{text}");
@@ -176,13 +177,15 @@ fn connections_that_the_server_closes_are_told_as_they_were_measured() {
     assert!(!production.contains("opened once and kept busy"), "{production}");
 
     let seldom = closed_by_the_server(20);
-    let (text, production) = (said(&seldom, "summary"), said(&seldom, "production"));
+    let text = said(&seldom, "summary");
+    let production = said(&seldom, "production");
     assert!(text.contains("closed connections after 20 responses on average"), "{text}");
     assert!(production.contains("kept busy until the server closes them"), "{production}");
 
     // Users open theirs once: fewer than one connection for a hundred operations.
     let kept = closed_by_the_server(200);
-    let (text, production) = (said(&kept, "summary"), said(&kept, "production"));
+    let text = said(&kept, "summary");
+    let production = said(&kept, "production");
     assert!(!text.contains("closed connections"), "{text}");
     assert!(production.contains("opened once and kept busy"), "{production}");
 }

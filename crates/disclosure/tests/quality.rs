@@ -79,7 +79,8 @@ fn palettes() -> [(&'static str, Colors); 3] {
     let blocks: Vec<Colors> = STYLE.split(":root {").skip(1).map(variables).collect();
     let [light, dark, print] = blocks.try_into().expect("three blocks of variables");
     let over = |later: Colors| light.clone().into_iter().chain(later).collect::<Colors>();
-    let (dark, print) = (over(dark), over(print));
+    let dark = over(dark);
+    let print = over(print);
     [("light", light), ("dark", dark), ("print", print)]
 }
 
@@ -93,7 +94,8 @@ fn variables(block: &str) -> Colors {
 ///
 /// (L₁ + 0.05) ÷ (L₂ + 0.05) for relative luminances L₁ ≥ L₂. Source: WCAG 2.2, definition of contrast ratio.
 fn contrast(one: &str, other: &str) -> f64 {
-    let (one, other) = (luminance(one), luminance(other));
+    let one = luminance(one);
+    let other = luminance(other);
     (one.max(other) + 0.05) / (one.min(other) + 0.05)
 }
 

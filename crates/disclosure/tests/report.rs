@@ -50,7 +50,10 @@ fn figures(document: &Document) -> Vec<&disclosure::Figure> {
 
 /// Splits CSV as RFC 4180 says.
 fn parse_csv(text: &str) -> Vec<Vec<String>> {
-    let (mut rows, mut row, mut field, mut quoted) = (vec![], vec![], String::new(), false);
+    let mut rows = vec![];
+    let mut row = vec![];
+    let mut field = String::new();
+    let mut quoted = false;
     let mut letters = text.chars().peekable();
     while let Some(c) = letters.next() {
         match (c, quoted) {
@@ -147,7 +150,9 @@ fn every_link_has_its_place_and_no_id_occurs_twice() {
 
 /// Returns a line of Markdown without its code spans, in which nothing has a meaning either.
 fn without_code(line: &str) -> String {
-    let (mut kept, mut is_code, mut is_escaped) = (String::new(), false, false);
+    let mut kept = String::new();
+    let mut is_code = false;
+    let mut is_escaped = false;
     for c in line.chars() {
         match c {
             '`' if !is_escaped => is_code = !is_code,
@@ -168,7 +173,8 @@ fn hostile_texts_break_no_form() {
 
     let markdown = render::markdown(&outline(&report));
     // Between fences nothing has a meaning; there it stands as it was typed.
-    let (mut fence, mut outside) = (None, String::new());
+    let mut fence = None;
+    let mut outside = String::new();
     for line in markdown.lines() {
         match fence {
             None if line.starts_with("```") => fence = Some(line),
@@ -214,8 +220,10 @@ fn figure(value: f64) -> String {
 fn all_forms_carry_the_same_numbers() {
     let fixture = fixture::quick();
     let report = fixture.report();
-    let (html, markdown) = (html_of(&fixture), render::markdown(&outline(&report)));
-    let (rows, json) = (parse_csv(&render::csv(&report)), render::json(&report));
+    let html = html_of(&fixture);
+    let markdown = render::markdown(&outline(&report));
+    let rows = parse_csv(&render::csv(&report));
+    let json = render::json(&report);
     let column = |name: &str| rows[0].iter().position(|head| head == name).unwrap();
     for (index, point) in fixture.analysis.load_points.iter().enumerate() {
         let p99 = point.response.percentile(0.99).unwrap().value.as_secs_f64();
@@ -271,11 +279,13 @@ fn every_point_of_every_chart_is_in_the_page_at_its_pixel() {
                 for (draw, (index, point)) in points {
                     let (x, y) = charts::position(&figure.chart, panel, point);
                     let round = |pixel: f64| format!("{pixel:.1}").trim_end_matches(".0").to_owned();
-                    let (x, y) = (round(x), round(y));
+                    let x = round(x);
+                    let y = round(y);
                     // The second of two corners is reached along the sides of the rectangle.
-                    let is_drawn = match draw == charts::Draw::Cells && index % 2 == 1 {
-                        true => svg.contains(&format!("H{x}V{y}")),
-                        false => svg.contains(&format!("M{x} {y}")) || svg.contains(&format!("L{x} {y}")),
+                    let is_drawn = if draw == charts::Draw::Cells && index % 2 == 1 {
+                        svg.contains(&format!("H{x}V{y}"))
+                    } else {
+                        svg.contains(&format!("M{x} {y}")) || svg.contains(&format!("L{x} {y}"))
                     };
                     assert!(is_drawn, "{name} {} {x} {y}", figure.chart.id);
                     n_points += 1;
@@ -458,7 +468,8 @@ fn the_score_of_a_part_of_the_data_stands_beside_the_score() {
     let markdown = render::markdown(&outline(&fixture::sized().report()));
     let table: Vec<&str> = markdown.lines().skip_while(|line| !line.contains(heading)).collect();
     let cells = |line: &str| line.split('|').map(|cell| cell.trim().to_owned()).collect::<Vec<_>>();
-    let (headings, first) = (cells(table[0]), cells(table[2]));
+    let headings = cells(table[0]);
+    let first = cells(table[2]);
     let column = headings.iter().position(|one| one == heading).unwrap();
     assert_eq!(headings[column - 1], "Conn/second");
     let figure = |cell: &str| cell.split_whitespace().next().unwrap().parse::<f64>().unwrap();

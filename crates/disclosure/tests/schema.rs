@@ -99,7 +99,8 @@ fn every_report_follows_the_schema_and_has_no_field_that_it_does_not_name() {
 /// Goal: the table of metrics is the one place that says what they mean.
 #[test]
 fn the_schema_has_every_metric_with_the_meaning_that_its_table_gives() {
-    let (schema, web) = (schema(), fixture::quick());
+    let schema = schema();
+    let web = fixture::quick();
     let others = [fixture::harmonic(), fixture::sized()];
     let of_point = &schema["$defs"]["LoadPoint"]["properties"];
     let is_in_json = |metric: &&Metric| others.iter().chain([&web]).any(|run| metric.is_in_json(&run.plan));

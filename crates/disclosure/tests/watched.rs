@@ -95,7 +95,8 @@ fn text_of(points: &[(u32, Bottleneck, Certainty, [f64; 2])]) -> Option<String> 
         |(users, bottleneck, certainty, [cpu, disk]): &(u32, Bottleneck, Certainty, [f64; 2])| {
             let indicators: Indicators =
                 [(Indicator::ProcessorUse, *cpu), (Indicator::DiskBusy, *disk)].into();
-            let (bottleneck, certainty) = (*bottleneck, *certainty);
+            let bottleneck = *bottleneck;
+            let certainty = *certainty;
             let attribution = Attribution { bottleneck, certainty, indicators, ..attribution(*cpu, 0) };
             LoadPointResult {
                 load: Load::Users(*users),

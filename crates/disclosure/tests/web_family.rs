@@ -145,7 +145,8 @@ fn a_url_is_no_benchmark_and_has_nothing_of_the_originals() {
 
 #[test]
 fn servers_loaded_by_url_are_not_measured_with_a_url() {
-    let (one, other) = (of_url(8000), of_url(8001));
+    let one = of_url(8000);
+    let other = of_url(8001);
     let run =
         |fixture: &'static str, report| CampaignRun { name: fixture, server: fixture, began: &[], report };
     let runs = [run("http://localhost:8000/", one.report()), run("http://localhost:8001/", other.report())];

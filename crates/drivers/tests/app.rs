@@ -77,7 +77,8 @@ const TRANSACTION_BYTES_MAX: usize = 576;
 
 #[test]
 fn a_transaction_takes_little_memory() {
-    let (clock, address) = (RealClock::start(), ([127, 0, 0, 1], 1).into());
+    let clock = RealClock::start();
+    let address = ([127, 0, 0, 1], 1).into();
     let context = AppContext::new(&workload(AppSuite::Network), "", address, &[], clock).unwrap();
     let mut driver = AppDriver::new(context, 0);
     let request = request(AppSuite::Network, CS, 1);

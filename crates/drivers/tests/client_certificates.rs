@@ -95,7 +95,8 @@ fn ask(
 
 #[test]
 fn a_server_that_asks_for_a_client_certificate_gets_the_one_that_is_given() {
-    let (ours, theirs) = (Authority::create("ours"), Authority::create("theirs"));
+    let ours = Authority::create("ours");
+    let theirs = Authority::create("theirs");
     for version in [&TLS12, &TLS13] {
         let (outcome, text, problem) = ask(ours.server(version), Some(ours.identity()));
         assert_eq!((outcome, problem), (Outcome::Ok, None), "{version:?}: {text}");

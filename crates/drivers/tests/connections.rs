@@ -292,7 +292,8 @@ fn tcp_table() -> Vec<Entry> {
     let entry = |line: &str| {
         let mut words = line.split_whitespace().skip(1);
         let mut port = || u16::from_str_radix(words.next()?.split_once(':')?.1, 16).ok();
-        let (local_port, peer_port) = (port()?, port()?);
+        let local_port = port()?;
+        let peer_port = port()?;
         Some(Entry { local_port, peer_port, state: u8::from_str_radix(words.next()?, 16).ok()? })
     };
     text.lines().skip(1).filter_map(entry).collect()

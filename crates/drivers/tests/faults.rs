@@ -164,7 +164,8 @@ fn endless_bodies() {
     let keep_alive = BOTH[1];
     let start = [b"1f4\r\n", &content(SMALL)[..], b"\r\n"].concat();
     let chunk = b"10\r\n0123456789abcdef\r\n".repeat(1000);
-    let (plain, more) = (content(SMALL), vec![b'x'; 1 << 16]);
+    let plain = content(SMALL);
+    let more = vec![b'x'; 1 << 16];
     for (connection_mode, line, start, more) in [
         (ConnectionLifetime::PerRequest, "", &plain, &more),
         (ConnectionLifetime::PerRequest, "Content-Length: 500\r\n", &plain, &more),
@@ -172,7 +173,8 @@ fn endless_bodies() {
         (keep_alive, "", &plain, &more),
         (keep_alive, "Transfer-Encoding: chunked\r\n", &start, &chunk),
     ] {
-        let (start, more) = (start.clone(), more.clone());
+        let start = start.clone();
+        let more = more.clone();
         let peer = Peer::start(vec![connection(move |mut stream| {
             read_request(&mut stream);
             let head = format!("HTTP/1.1 200 OK\r\n{line}\r\n");

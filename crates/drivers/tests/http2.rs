@@ -99,7 +99,8 @@ fn no_operation_is_lost_with_many_users() {
         let protocol = WebProtocol { tls, ..over_http2(KEEP_ALIVE, 50) };
         let web = context(server.address, &protocol, &workload(), &identity.trust());
         let driver = || Http2Driver::new(Rc::clone(&web));
-        let (steady, limit) = (phases(Nanos::from_millis(500)), Nanos::from_secs(60));
+        let steady = phases(Nanos::from_millis(500));
+        let limit = Nanos::from_secs(60);
         let (run, _) = run_drivers(driver, closed(200), steady, limit, RoundRobin::over(2));
         run.check_conservation();
         let failures = run.sum(|flow| flow.failed + flow.timed_out + flow.abandoned + flow.skipped);
@@ -120,7 +121,8 @@ fn a_server_that_never_answers_costs_only_the_time_limit() {
     let server = Http2Server::start(None, |_, _, _| Action::Stall);
     let web = context_for(&server, KEEP_ALIVE, 10);
     let driver = || Http2Driver::new(Rc::clone(&web));
-    let (steady, limit) = (phases(Nanos::from_millis(300)), Nanos::from_millis(100));
+    let steady = phases(Nanos::from_millis(300));
+    let limit = Nanos::from_millis(100);
     let (run, took) = run_drivers(driver, closed(20), steady, limit, RoundRobin::over(1));
     run.check_conservation();
     let timed_out = run.n_failed(Outcome::TimedOut);

@@ -103,7 +103,8 @@ fn two_thousand_terminals_take_little_memory() {
     let meters = ThreadMeters { clock, probe: Box::new(probe) };
     let before = testkit::resident_bytes();
     let start = clock.now() + Nanos::from_secs(3);
-    let (mix, stop) = (OrderTerminals::new(&workload, 1), AtomicBool::new(false));
+    let mix = OrderTerminals::new(&workload, 1);
+    let stop = AtomicBool::new(false);
     let driver = |_| DatabaseDriver::new(&context);
     run_point_on_this_thread(&setup(&workload), meters, mix, driver, start, &mut totals, &stop).unwrap();
 

@@ -157,7 +157,8 @@ fn seconds_with(operations_per_s: u32) -> Seconds {
     };
     let driver = |_| Session { is_open: false, clock };
     let start = units::Clock::now(&clock) + s(2);
-    let (mix, stop) = (Sleepers { think }, AtomicBool::new(false));
+    let mix = Sleepers { think };
+    let stop = AtomicBool::new(false);
     run_point_on_this_thread(&setup, meters, mix, driver, start, &mut seconds, &stop).unwrap();
     seconds
 }

@@ -149,11 +149,13 @@ impl Served {
 /// Serves connections, a thread each, until the first without a request; counts the requests.
 fn serve(quirk: Quirk) -> (SocketAddr, Arc<Served>) {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
-    let (address, served) = (listener.local_addr().unwrap(), Arc::new(Served::default()));
+    let address = listener.local_addr().unwrap();
+    let served = Arc::new(Served::default());
     let counter = Arc::clone(&served);
     std::thread::spawn(move || {
         for stream in listener.incoming() {
-            let (stream, counter) = (stream.unwrap(), Arc::clone(&counter));
+            let stream = stream.unwrap();
+            let counter = Arc::clone(&counter);
             std::thread::spawn(move || serve_connection(stream, quirk, &counter));
         }
     });
@@ -233,7 +235,8 @@ fn a_run_counts_an_operation_once_however_often_its_request_is_made() {
         let driver = || PlainDriver::new(Rc::clone(&web));
         let (run, _) = run_drivers(driver, load, steady, time_limit, RoundRobin::over(1));
         run.check_conservation();
-        let (started, ok) = (run.sum(|flow| flow.started), run.sum(|flow| flow.ok));
+        let started = run.sum(|flow| flow.started);
+        let ok = run.sum(|flow| flow.ok);
         let others = run.sum(|flow| flow.failed + flow.timed_out + flow.abandoned + flow.skipped);
         assert_eq!((started, others), (ok, 0), "{quirk:?}: {:?}", run.examples);
         assert_eq!(served.answered(), ok, "{quirk:?}");

@@ -43,9 +43,11 @@ fn on_disk() -> tempfile::TempDir {
 
 /// Returns so many inputs of each type, as a terminal draws them.
 fn requests(types: &[TransactionType], n: usize) -> Vec<OrderRequest> {
-    let (scale, mut rng) = (scale(), Rng::new(1, StreamPurpose::User, 0));
+    let scale = scale();
+    let mut rng = Rng::new(1, StreamPurpose::User, 0);
     let constants = RunConstants::draw(&scale, 0, &mut rng);
-    let (generator, terminal) = (InputGenerator::new(&scale, &constants), Terminal::of_user(0, &scale));
+    let generator = InputGenerator::new(&scale, &constants);
+    let terminal = Terminal::of_user(0, &scale);
     let types = types.iter().flat_map(|kind| std::iter::repeat_n(*kind, n));
     types.map(|kind| OrderRequest { input: generator.input(kind, &terminal, &mut rng) }).collect()
 }

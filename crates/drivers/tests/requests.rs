@@ -279,7 +279,8 @@ fn any_body_may_be_compressed_if_any_body_is_accepted() {
 /// Goal: requests are sent with secrets, descriptions do not contain them.
 #[test]
 fn secrets_are_sent_but_not_shown() {
-    let (kind, number) = (0, 0);
+    let kind = 0;
+    let number = 0;
     let mut request = Request {
         name: "page".to_owned(),
         headers: vec![("Authorization".to_owned(), "Bearer s3cret-header".to_owned())],

@@ -77,7 +77,8 @@ fn connections_left_open_are_waited_for_and_counted() {
             RoundRobin::over(1),
         );
         run.check_conservation();
-        let (ok, left_open) = (run.sum(|flow| flow.ok), run.sum(|flow| flow.left_open));
+        let ok = run.sum(|flow| flow.ok);
+        let left_open = run.sum(|flow| flow.left_open);
         let failures = run.sum(|flow| flow.failed + flow.timed_out);
         assert!(
             2 <= ok && left_open == ok && failures == 0,
@@ -98,7 +99,8 @@ fn failures_are_counted_by_kind_with_one_example() {
     let mix = RoundRobin::over(3);
     let (run, _) = run_point(server.address(), closed(10), steady, KEEP_ALIVE, GENEROUS, mix);
     run.check_conservation();
-    let (bytes, status) = (run.n_failed(Outcome::WrongBytes), run.n_failed(Outcome::WrongStatus));
+    let bytes = run.n_failed(Outcome::WrongBytes);
+    let status = run.n_failed(Outcome::WrongStatus);
     assert!(0 < bytes && 0 < status);
     assert_eq!(run.sum(|flow| flow.failed), bytes + status);
     let mut told: Vec<_> =
@@ -115,7 +117,8 @@ fn failures_are_counted_by_kind_with_one_example() {
 
 /// Checks that a run against a server that does not answer in time ends quickly and with timeouts only.
 fn check_timeouts(address: std::net::SocketAddr, connection: ConnectionLifetime) {
-    let (steady, limit) = (phases(Nanos::from_millis(300)), Nanos::from_millis(100));
+    let steady = phases(Nanos::from_millis(300));
+    let limit = Nanos::from_millis(100);
     let (run, took) = run_point(address, closed(20), steady, connection, limit, RoundRobin::over(1));
     run.check_conservation();
     let timed_out = run.n_failed(Outcome::TimedOut);
@@ -157,10 +160,12 @@ fn a_server_that_accepts_no_connection_costs_only_the_time_limit() {
 #[test]
 fn a_connection_is_not_reused_after_a_timeout() {
     let server = server(&["stall=/small"]);
-    let (steady, limit) = (phases(Nanos::from_millis(400)), Nanos::from_millis(100));
+    let steady = phases(Nanos::from_millis(400));
+    let limit = Nanos::from_millis(100);
     let (run, _) = run_point(server.address(), closed(5), steady, KEEP_ALIVE, limit, RoundRobin::over(2));
     run.check_conservation();
-    let (ok, timed_out) = (run.sum(|flow| flow.ok), run.sum(|flow| flow.timed_out));
+    let ok = run.sum(|flow| flow.ok);
+    let timed_out = run.sum(|flow| flow.timed_out);
     assert!(0 < ok && run.sum(|flow| flow.failed) == 0, "{:?}", run.examples);
     // A user's first connection ends with its first timeout, later ones carry an empty object and a stall.
     let report = server.stop().unwrap();
@@ -171,7 +176,8 @@ fn a_connection_is_not_reused_after_a_timeout() {
 #[test]
 fn an_open_loop_starts_all_scheduled_operations_and_records_lateness() {
     let server = server(&[]);
-    let (rate, steady) = (2000.0, phases(Nanos::from_secs(2)));
+    let rate = 2000.0;
+    let steady = phases(Nanos::from_secs(2));
     let mix = RoundRobin::over(2);
     let (run, took) = run_point(server.address(), open(rate, 300), steady, KEEP_ALIVE, GENEROUS, mix);
     run.check_conservation();
@@ -181,7 +187,9 @@ fn an_open_loop_starts_all_scheduled_operations_and_records_lateness() {
         let n: u64 = run.intervals.iter().map(|record| record.kinds[kind].response.n).sum();
         assert_eq!(n, 2000, "kind {kind}");
     }
-    let (mut response, mut service, mut lateness) = (0, 0, 0);
+    let mut response = 0;
+    let mut service = 0;
+    let mut lateness = 0;
     let mut worst = Nanos::ZERO;
     let mut best = Nanos::MAX;
     for record in &run.intervals {

@@ -79,10 +79,13 @@ fn serve(
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
     let received = ReceivedRequests::default();
-    let (record, rule): (ReceivedRequests, Rule) = (Arc::clone(&received), Arc::new(rule));
+    let record: ReceivedRequests = Arc::clone(&received);
+    let rule: Rule = Arc::new(rule);
     std::thread::spawn(move || {
         for stream in listener.incoming() {
-            let (record, rule, tls) = (Arc::clone(&record), Arc::clone(&rule), tls.clone());
+            let record = Arc::clone(&record);
+            let rule = Arc::clone(&rule);
+            let tls = tls.clone();
             std::thread::spawn(move || match (stream.unwrap(), tls) {
                 (mut stream, None) => answer(&mut stream, &record, &rule),
                 (stream, Some(config)) => answer(&mut accept(stream, &config), &record, &rule),
@@ -194,10 +197,12 @@ fn a_user_logs_in_over_http1() {
         });
         let tls = if secure { Tls::Full } else { Tls::Off };
         let protocol = WebProtocol { tls, ..protocol(KEEP_ALIVE) };
-        let (workload, trust) = (asking(login()), identity.trust());
-        let replies = match secure {
-            true => perform::<TlsDriver>(address, &protocol, &workload, &trust, 1),
-            false => perform::<PlainDriver>(address, &protocol, &workload, &trust, 1),
+        let workload = asking(login());
+        let trust = identity.trust();
+        let replies = if secure {
+            perform::<TlsDriver>(address, &protocol, &workload, &trust, 1)
+        } else {
+            perform::<PlainDriver>(address, &protocol, &workload, &trust, 1)
         };
         is_logged_in(&replies);
         let received = received.lock().unwrap();
@@ -266,7 +271,8 @@ fn values_end_with_the_page_unless_they_are_kept() {
         let replies =
             perform::<PlainDriver>(address, &protocol(KEEP_ALIVE), &asking(requests), &Trust::Any, 2);
         let outcomes: Vec<Outcome> = replies.iter().map(|(reply, _)| reply.outcome).collect();
-        let (missing, last) = (Outcome::ValueMissing, if keep { Outcome::Ok } else { Outcome::ValueMissing });
+        let missing = Outcome::ValueMissing;
+        let last = if keep { Outcome::Ok } else { Outcome::ValueMissing };
         assert_eq!(outcomes, [Outcome::Ok, Outcome::Ok, missing, last], "{replies:?}");
         assert_eq!(replies[2].1, "GET /take: no `{extract.v}` in the reply, of at most 4096 bytes");
         // Without the value nothing is sent.

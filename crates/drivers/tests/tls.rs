@@ -122,7 +122,8 @@ fn sessions_are_resumed_only_if_the_plan_says_so() {
 
 #[test]
 fn only_the_certificate_of_the_run_is_accepted() {
-    let (ours, theirs) = (Identity::create(), Identity::create());
+    let ours = Identity::create();
+    let theirs = Identity::create();
     let script = |config: Arc<ServerConfig>| {
         connection(move |stream| {
             let mut stream = accept(stream, &config);

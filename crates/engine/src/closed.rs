@@ -191,7 +191,8 @@ mod tests {
         };
         let recorder = Recorder::new(&setup, zero, 1, 0, Box::new(LoadThreadUse::default));
         let point = PointContext::new(SimClock::new(), Timers::new(), recorder, &setup, zero);
-        let (lifetime, rng) = (Lifetime { from: zero, until: zero }, Rng::new(1, StreamPurpose::User, 0));
+        let lifetime = Lifetime { from: zero, until: zero };
+        let rng = Rng::new(1, StreamPurpose::User, 0);
         let task = user(UserContext::new(Rc::clone(&point)), Nothing, Nothing, rng, lifetime);
         assert!(size_of_val(&task) <= 400, "{} bytes", size_of_val(&task));
     }

@@ -255,7 +255,8 @@ mod tests {
         let users: Vec<UserIndex> = (0..50).map(|_| deadlines.register()).collect();
         let mut list: Vec<Option<Nanos>> = vec![None; users.len()];
         for now in 0..20_000 {
-            let (index, now) = ((rng.uniform() * 50.0) as usize, Nanos(now));
+            let index = (rng.uniform() * 50.0) as usize;
+            let now = Nanos(now);
             let mut table = deadlines.table.borrow_mut();
             if list[index].take().is_some() {
                 table.end(users[index]);

@@ -127,8 +127,11 @@ mod tests {
             steps in prop::collection::vec((0u64..2_000, 0usize..1_500, any::<bool>()), 1..20),
         ) {
             let arrivals = if is_poisson { Arrivals::Poisson } else { Arrivals::Constant };
-            let (mut queue, all) = (DueQueue::new(slice(arrivals)), slice(arrivals).collect::<Vec<_>>());
-            let (mut taken, mut now, mut n_due) = (Vec::new(), Nanos::ZERO, 0);
+            let mut queue = DueQueue::new(slice(arrivals));
+            let all = slice(arrivals).collect::<Vec<_>>();
+            let mut taken = Vec::new();
+            let mut now = Nanos::ZERO;
+            let mut n_due = 0;
             for (milliseconds, n, is_early) in steps {
                 now += Nanos::from_millis(milliseconds);
                 n_due += queue.pass_before(now);

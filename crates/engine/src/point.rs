@@ -83,7 +83,8 @@ fn start_users<C, D, M>(
     M::User: 'static,
 {
     for (user, driver) in users {
-        let (rng, lifetime) = (user_rng(setup, user), lifetime_of(user, setup, point.origin));
+        let rng = user_rng(setup, user);
+        let lifetime = lifetime_of(user, setup, point.origin);
         let context = UserContext::new(Rc::clone(point));
         spawn.spawn(closed::user(context, driver, mix.user(user), rng, lifetime));
     }

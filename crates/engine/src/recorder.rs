@@ -129,9 +129,10 @@ impl Recorder {
     /// Counts due operations by the schedule of this share, and has them to be taken unless users with state take their
     /// own.
     pub(crate) fn follow(&mut self, schedule: SliceSchedule, has_user_state: bool) {
-        self.scheduled = Some(match has_user_state {
-            true => ScheduledOperations::OfUsers(schedule),
-            false => ScheduledOperations::Queue(DueQueue::new(schedule)),
+        self.scheduled = Some(if has_user_state {
+            ScheduledOperations::OfUsers(schedule)
+        } else {
+            ScheduledOperations::Queue(DueQueue::new(schedule))
         });
         self.is_paced = true;
         if !has_user_state {

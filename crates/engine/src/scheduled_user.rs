@@ -124,7 +124,9 @@ mod tests {
     #[test]
     fn a_schedule_goes_on_when_users_leave_and_does_not_wait_for_their_pauses() {
         let visitors = Visitors { are_absent: false };
-        let (mut user, mut units, mut last) = (visitor(&visitors), Vec::new(), None);
+        let mut user = visitor(&visitors);
+        let mut units = Vec::new();
+        let mut last = None;
         for outcome in [Outcome::Ok, Outcome::Reset, Outcome::Ok, Outcome::Ok, Outcome::Ok] {
             let operation = user.next_operation(last, &visitors, |kind, ok| units.push((kind, ok)));
             assert_eq!(operation, Numbered(3));

@@ -128,7 +128,8 @@ async fn stopped(clock: &impl Clock, timers: &Rc<Timers>, stop: &impl StopReques
 
 /// Waits for the first of two futures to end.
 async fn first_of(one: impl Future<Output = ()>, other: impl Future<Output = ()>) {
-    let (mut one, mut other) = (pin!(one), pin!(other));
+    let mut one = pin!(one);
+    let mut other = pin!(other);
     poll_fn(|context| match one.as_mut().poll(context) {
         Poll::Ready(()) => Poll::Ready(()),
         Poll::Pending => other.as_mut().poll(context),

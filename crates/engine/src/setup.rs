@@ -46,10 +46,12 @@ impl PointSetup {
     /// Returns this thread's part of the schedule: the operations of its users where they have state, else its slice.
     /// `None` for a closed loop.
     pub(crate) fn slice(&self, has_user_state: bool) -> Option<SliceSchedule> {
-        let (schedule, share) = (self.schedule?, &self.assignment);
-        Some(match has_user_state {
-            true => schedule.of_users(share.users.clone(), self.point.load.in_flight_max()),
-            false => schedule.slice(share.share, share.n_shares),
+        let schedule = self.schedule?;
+        let share = &self.assignment;
+        Some(if has_user_state {
+            schedule.of_users(share.users.clone(), self.point.load.in_flight_max())
+        } else {
+            schedule.slice(share.share, share.n_shares)
         })
     }
 

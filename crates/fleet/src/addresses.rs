@@ -28,7 +28,8 @@ fn sentence(host: &str, loaded: SocketAddr, others: &[SocketAddr], chooses: &str
         _ => "other addresses, which get none",
     };
     (!names.is_empty()).then(|| {
-        let (address, names) = (loaded.ip(), names.join(", "));
+        let address = loaded.ip();
+        let names = names.join(", ");
         format!("all load goes to {address}: `{host}` has {also} ({names}); {chooses}")
     })
 }

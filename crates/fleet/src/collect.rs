@@ -81,7 +81,8 @@ pub(crate) fn collect_load_point(
     let over = AtomicBool::new(false);
     std::thread::scope(|scope| {
         for (number, watcher) in (0..).zip(watchers) {
-            let (sender, over) = (sender.clone(), &over);
+            let sender = sender.clone();
+            let over = &over;
             scope.spawn(move || {
                 deprioritize_thread(plan);
                 // The collector listens until everybody has hung up.

@@ -23,9 +23,10 @@ impl DiskUse {
     /// # Errors
     /// It is in memory: what is said about the disk would be about none.
     pub(crate) fn require_disk(&self) -> Result<(), FleetError> {
-        match is_in_memory(&self.directory) {
-            true => Err(FleetError::FilesInMemory { directory: self.directory.clone() }),
-            false => Ok(()),
+        if is_in_memory(&self.directory) {
+            Err(FleetError::FilesInMemory { directory: self.directory.clone() })
+        } else {
+            Ok(())
         }
     }
 

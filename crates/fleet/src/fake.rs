@@ -51,7 +51,8 @@ impl Observer for Transcript {
         match event {
             Event::Turn(index) => self.add(format!("turn of run {index}")),
             Event::Adding(added) => {
-                let (load, below) = (added.load.level(), added.below.level());
+                let load = added.load.level();
+                let below = added.below.level();
                 self.add(format!("  adding {load} between {below} and {}", added.saturated.level()));
             }
             Event::LoadPoint(point) => {

@@ -101,7 +101,8 @@ impl LoadThreads {
 
     /// Waits until all threads are ready, or one has failed.
     fn wait_until_ready(&self, ready: &Receiver<OpenedSessions>, stop: &AtomicBool) -> OpenedSessions {
-        let (mut sessions, mut n_ready) = (OpenedSessions::default(), 0);
+        let mut sessions = OpenedSessions::default();
+        let mut n_ready = 0;
         while n_ready < self.threads.len() {
             match ready.recv_timeout(STOP_STEP) {
                 Ok(of_thread) => {
@@ -234,7 +235,8 @@ struct LoadThread {
 
 impl LoadThread {
     fn run(self) -> Result<FamilyCounts, LoadError> {
-        let (thread, stop) = (self.assignment.share, Arc::clone(&self.stop));
+        let thread = self.assignment.share;
+        let stop = Arc::clone(&self.stop);
         let _guard = StopOnPanic(Arc::clone(&stop));
         let result = self.run_here();
         if result.is_err() {

@@ -159,7 +159,8 @@ impl<S: LoadSide<Target = ResolvedTarget>> Laboratory for LocalLab<S> {
     fn check_golden(&mut self, observer: &mut dyn Observer, stop: &AtomicBool) -> Result<(), FleetError> {
         if self.has_golden && self.golden_check.is_none() {
             observer.event(Event::Preparing("checking the golden copy of the data"));
-            let (moment, counts) = (CheckMoment::Before, FamilyCounts::default());
+            let moment = CheckMoment::Before;
+            let counts = FamilyCounts::default();
             let rows = self.target.check(&self.plan, self.clock, moment, &counts, stop)?;
             self.golden_check = Some(GoldenCheck::new(rows));
         }

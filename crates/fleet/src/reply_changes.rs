@@ -75,9 +75,10 @@ impl ReplyChange {
                 "were identical under load ({first}), but differ at rest: the server answers differently under load"
             );
         };
-        let lengths = match self.first == self.other {
-            true => format!("{} as before, different bytes", Bytes(self.first)),
-            false => format!("{}, {} before", Bytes(self.other), Bytes(self.first)),
+        let lengths = if self.first == self.other {
+            format!("{} as before, different bytes", Bytes(self.first))
+        } else {
+            format!("{}, {} before", Bytes(self.other), Bytes(self.first))
         };
         let n = self.n;
         let since = format!("differ from the first since {:.1} s ({lengths})", at.as_secs_f64());

@@ -278,7 +278,8 @@ mod tests {
             IntervalRecord { load_point: 6, ..record(1, 0) },
             IntervalRecord { thread: None, ..record(1, 0) },
         ] {
-            let (of, found) = (other.source(), other.load_point);
+            let of = other.source();
+            let found = other.load_point;
             let expected = CollectError::Unexpected { of, load_point: 7, found };
             assert_eq!(seconds.add(other), Err(expected));
         }

@@ -34,8 +34,5 @@ impl engine::StopRequest for StopSwitch<'_> {
 /// # Errors
 /// It is.
 pub(crate) fn go_on_unless(stop: &AtomicBool) -> Result<(), VerifyError> {
-    match stop.load(Ordering::Relaxed) {
-        true => Err(VerifyError::Interrupted),
-        false => Ok(()),
-    }
+    if stop.load(Ordering::Relaxed) { Err(VerifyError::Interrupted) } else { Ok(()) }
 }

@@ -151,9 +151,10 @@ fn watched(watchers: &Watchers) -> Option<FactSection> {
 /// Says how many processes there are, and how many are counted if not all are.
 fn size_text(group: &RemoteGroupSize) -> String {
     let processes = if group.processes == 1 { "process" } else { "processes" };
-    match group.read == group.processes {
-        true => format!("{} {processes}", group.processes),
-        false => format!("{} {processes}, {} of which are counted", group.processes, group.read),
+    if group.read == group.processes {
+        format!("{} {processes}", group.processes)
+    } else {
+        format!("{} {processes}, {} of which are counted", group.processes, group.read)
     }
 }
 

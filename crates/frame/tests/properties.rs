@@ -70,7 +70,8 @@ proptest! {
 
     #[test]
     fn the_data_of_a_client_come_back(file in 0u64..40, range in 0u64..40, io in 0u8..4, cold in 0u8..3, odd in 0u64..2) {
-        let (file_bytes, range_bytes) = (file * 4096, range * 4096 + odd);
+        let file_bytes = file * 4096;
+        let range_bytes = range * 4096 + odd;
         let mut bytes = [0; 24];
         bytes[..8].copy_from_slice(&file_bytes.to_le_bytes());
         bytes[8..16].copy_from_slice(&range_bytes.to_le_bytes());

@@ -238,7 +238,8 @@ mod tests {
     /// Decodes the whole input; content, bytes consumed, whether the body is complete.
     fn decode(input: &[u8]) -> Result<(Vec<u8>, usize, bool), ChunkError> {
         let mut decoder = ChunkDecoder::new();
-        let (mut content, mut at) = (Vec::new(), 0);
+        let mut content = Vec::new();
+        let mut at = 0;
         loop {
             let piece = decoder.decode(&input[at..])?;
             content.extend_from_slice(&input[at..][piece.data]);

@@ -80,7 +80,8 @@ fn interpret(window: &[u8], request: &Request<'_, '_>) -> Result<RequestHead, He
         start..start + part.len()
     };
     let version = Http1Version::from_minor(request.version);
-    let (name, target) = (request.method.unwrap_or_default(), request.path.unwrap_or_default().as_bytes());
+    let name = request.method.unwrap_or_default();
+    let target = request.path.unwrap_or_default().as_bytes();
     let method = RequestMethod::from_name(name.as_bytes());
     let mut fields = FramingFields::new(version, Sender::Client);
     let mut host_line = None;
@@ -181,7 +182,8 @@ mod tests {
         assert_eq!(head.method, RequestMethod::from_name(&text.as_bytes()[head.method_name.clone()]));
         let host = head.host.map_or("-", |host| &text[host]);
         let keep = if head.keep_alive { "keep" } else { "close" };
-        let (name, target) = (&text[head.method_name], &text[head.target]);
+        let name = &text[head.method_name];
+        let target = &text[head.target];
         Ok(format!("{name} {target} {host} {:?} {:?} {keep}", head.version, head.framing))
     }
 

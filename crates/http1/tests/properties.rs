@@ -82,7 +82,8 @@ fn cut<'a>(mut bytes: &'a [u8], places: &[usize]) -> Vec<&'a [u8]> {
 /// Decodes pieces of a response one after the other: content so far, bytes consumed, and how it ended.
 fn decode(pieces: &[&[u8]]) -> (Vec<u8>, usize, Result<bool, ChunkError>) {
     let mut decoder = ChunkDecoder::of_response();
-    let (mut content, mut total) = (Vec::new(), 0);
+    let mut content = Vec::new();
+    let mut total = 0;
     for piece in pieces {
         let mut at = 0;
         while at < piece.len() && !decoder.is_done() {

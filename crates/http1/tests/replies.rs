@@ -22,8 +22,9 @@ fn read(reply: &str) -> Result<(String, bool), String> {
     else {
         return Err("partial".to_owned());
     };
-    let (mut reader, mut body, mut rest) =
-        (BodyReader::of_response(head.framing), String::new(), &bytes[length..]);
+    let mut reader = BodyReader::of_response(head.framing);
+    let mut body = String::new();
+    let mut rest = &bytes[length..];
     while !rest.is_empty() && !reader.is_done() {
         let piece = reader.read(rest).map_err(|error| error.to_string())?;
         body.push_str(std::str::from_utf8(&rest[piece.data]).unwrap());

@@ -142,9 +142,10 @@ pub fn words_without_credentials(words: impl IntoIterator<Item = String>) -> Vec
     let mut is_value = false;
     let mut shown = Vec::new();
     for word in words {
-        shown.push(match is_value && !word.starts_with('-') {
-            true => REDACTED.to_owned(),
-            false => without_credentials(&word),
+        shown.push(if is_value && !word.starts_with('-') {
+            REDACTED.to_owned()
+        } else {
+            without_credentials(&word)
         });
         is_value = word.strip_prefix("--").is_some_and(is_credential_name);
     }

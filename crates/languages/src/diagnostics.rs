@@ -121,9 +121,10 @@ fn masked(text: &str) -> String {
     let is_kept = |c: char| matches!(c, '\n' | '\r' | '\t') || !is_terminal_control(c);
     let mut masked = String::with_capacity(text.len());
     for c in text.chars() {
-        match is_kept(c) {
-            true => masked.push(c),
-            false => masked.extend(std::iter::repeat_n('?', c.len_utf8())),
+        if is_kept(c) {
+            masked.push(c);
+        } else {
+            masked.extend(std::iter::repeat_n('?', c.len_utf8()));
         }
     }
     for span in credential_spans(text) {

@@ -31,12 +31,11 @@ pub fn foreign_bytes(bytes: &[u8]) -> String {
     // Four bytes make a character at most; one more shows that there is more.
     let kept = &bytes[..bytes.len().min(4 * (FOREIGN_CHARS_MAX + 1))];
     let shown = foreign_text(&String::from_utf8_lossy(kept));
-    match kept.len() < bytes.len() {
-        true => {
-            let start = shown.rfind("… (").unwrap_or(shown.len());
-            format!("{}… ({} bytes in all)", &shown[..start], bytes.len())
-        }
-        false => shown,
+    if kept.len() < bytes.len() {
+        let start = shown.rfind("… (").unwrap_or(shown.len());
+        format!("{}… ({} bytes in all)", &shown[..start], bytes.len())
+    } else {
+        shown
     }
 }
 
@@ -76,10 +75,7 @@ pub fn escaped_json(json: &str) -> Cow<'_, str> {
 }
 
 fn push(shown: &mut String, c: char, escape: bool) {
-    match escape {
-        true => shown.extend(c.escape_default()),
-        false => shown.push(c),
-    }
+    if escape { shown.extend(c.escape_default()) } else { shown.push(c) }
 }
 
 /// Returns whether a character controls a terminal or a page instead of being shown: controls (C0, DEL, C1), line and

@@ -42,7 +42,10 @@ fn punycode(label: &str) -> String {
     if 0 < n_basic {
         out.push('-');
     }
-    let (mut next, mut delta, mut bias, mut handled) = (FIRST, 0_u32, BIAS, n_basic);
+    let mut next = FIRST;
+    let mut delta = 0_u32;
+    let mut bias = BIAS;
+    let mut handled = n_basic;
     while (handled as usize) < points.len() {
         let Some(least) = points.iter().copied().filter(|point| next <= *point).min() else { break };
         delta = delta.saturating_add((least - next).saturating_mul(handled + 1));

@@ -122,7 +122,8 @@ fn parse(text: &str, what: &str, units: &[(&str, f64)], example: &str) -> Result
         return Err(error(format!("{what} cannot be negative, found `{text}`"), &hint));
     }
     let digits = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
-    let (number, unit) = (&text[..digits], text[digits..].trim_start());
+    let number = &text[..digits];
+    let unit = text[digits..].trim_start();
     let Ok(number) = number.parse::<f64>() else {
         return Err(error(format!("expected {what}, found `{text}`"), &hint));
     };

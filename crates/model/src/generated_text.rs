@@ -89,7 +89,8 @@ mod tests {
     fn any_split_of_a_text_generates_and_checks_the_same_letters() {
         let whole = letters(5, 1000).into_bytes();
         for cut in [0, 1, 17, 999, 1000] {
-            let (mut making, mut checking) = (GeneratedText::new(5), GeneratedText::new(5));
+            let mut making = GeneratedText::new(5);
+            let mut checking = GeneratedText::new(5);
             let mut made = vec![0; 1000];
             let (first, second) = made.split_at_mut(cut);
             making.fill(first);

@@ -326,7 +326,8 @@ impl fmt::Display for Limit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let sign = COMPARISONS.iter().find(|(_, comparison)| *comparison == self.comparison);
         let unit = self.metric.units().iter().find(|(_, unit, _)| *unit == self.unit);
-        let (sign, unit) = (sign.map_or("", |(sign, _)| sign), unit.map_or("", |(name, ..)| name));
+        let sign = sign.map_or("", |(sign, _)| sign);
+        let unit = unit.map_or("", |(name, ..)| name);
         write!(f, "{}{sign}{}{unit}", self.metric, self.amount)
     }
 }

@@ -128,9 +128,10 @@ fn candidates(written: &str) -> Vec<String> {
     let words = |name: &str| name.to_lowercase().replace([' ', '_'], "-");
     let is_called = |field: &&Field| [words(field.name).as_str(), field.path().1].contains(&&*words(written));
     let called: Vec<&str> = Field::all().filter(is_called).map(|field| field.id).collect();
-    let ids = match called.is_empty() {
-        true => nearest(written, Field::all().map(|field| field.id)).into_iter().collect(),
-        false => called,
+    let ids = if called.is_empty() {
+        nearest(written, Field::all().map(|field| field.id)).into_iter().collect()
+    } else {
+        called
     };
     ids.iter().map(|id| format!("`{id}`")).collect()
 }

@@ -140,7 +140,8 @@ mod tests {
     /// Returns what of the sections is not as it was, a line for each fact.
     fn changed(ids: &[&str]) -> String {
         let fields: Vec<&'static Field> = ids.iter().map(|id| Field::of(id).unwrap()).collect();
-        let (before, mut after) = (sections(), sections());
+        let before = sections();
+        let mut after = sections();
         Redactions::of(&fields).take_from(&mut after);
         let facts = |sections: Vec<FactSection>| {
             sections.into_iter().flat_map(|section| {

@@ -115,13 +115,15 @@ impl Request {
         let of = |part| Secret { part, prefix: String::new(), source: SecretSource::Definition };
         let mut taken = Vec::new();
         for (name, value) in std::mem::take(&mut self.headers) {
-            let is_secret = match has_placeholders(&value) {
-                true => has_own_credential(&name, &value),
-                false => is_credential(&name, &value),
+            let is_secret = if has_placeholders(&value) {
+                has_own_credential(&name, &value)
+            } else {
+                is_credential(&name, &value)
             };
-            match is_secret && !self.disclosed.contains(&name) {
-                true => taken.push((of(SecretLocation::Header(name)), value)),
-                false => self.headers.push((name, value)),
+            if is_secret && !self.disclosed.contains(&name) {
+                taken.push((of(SecretLocation::Header(name)), value));
+            } else {
+                self.headers.push((name, value));
             }
         }
         if !self.discloses("body") && !credential_spans(&without_values(&self.body)).is_empty() {

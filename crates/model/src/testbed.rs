@@ -111,9 +111,10 @@ impl FactSection {
         let is_shown = |fact: &&mut Fact| !matches!(fact.state, FactState::Told | FactState::NotDisclosed);
         for fact in self.facts.iter_mut().filter(is_shown) {
             let variable = fact.name.strip_prefix(ENVIRONMENT_VARIABLE);
-            let value = match variable.is_some_and(is_credential_name) && !fact.value.is_empty() {
-                true => REDACTED.to_owned(),
-                false => without_credentials(&fact.value),
+            let value = if variable.is_some_and(is_credential_name) && !fact.value.is_empty() {
+                REDACTED.to_owned()
+            } else {
+                without_credentials(&fact.value)
             };
             if value != fact.value {
                 fact.value = value;

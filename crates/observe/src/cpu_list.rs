@@ -27,7 +27,8 @@ pub fn parse_cpu_list(text: &str) -> Result<Vec<u32>, CpuListError> {
         let (first, last) = element.split_once('-').unwrap_or((element, element));
         let number =
             |part: &str| part.trim().parse::<u32>().map_err(|_| CpuListError::NotANumber(element.to_owned()));
-        let (first, last) = (number(first)?, number(last)?);
+        let first = number(first)?;
+        let last = number(last)?;
         if last < first {
             return Err(CpuListError::Backwards(element.to_owned()));
         }

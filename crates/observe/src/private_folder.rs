@@ -97,10 +97,12 @@ pub enum FolderError {
 }
 
 fn removal_hint(path: &Path, owner: &str) -> String {
-    match geteuid().is_root() {
-        true => format!("inspect its contents, then remove it with `rm -r {}`", path.display()),
-        false if owner == "root" => "only root can remove it".to_owned(),
-        false => format!("only {owner} or root can remove it"),
+    if geteuid().is_root() {
+        format!("inspect its contents, then remove it with `rm -r {}`", path.display())
+    } else if owner == "root" {
+        "only root can remove it".to_owned()
+    } else {
+        format!("only {owner} or root can remove it")
     }
 }
 
@@ -162,16 +164,18 @@ pub fn in_safe_parent(path: &Path) -> Result<PathBuf, FolderError> {
 }
 
 fn check_parent(path: &Path, parent: &Path, found: &Metadata) -> Result<(), FolderError> {
-    let (path, mode) = (path.to_owned(), found.mode() & 0o7777);
+    let path = path.to_owned();
+    let mode = found.mode() & 0o7777;
     if ![0, geteuid().as_raw()].contains(&found.uid()) && !is_outside(found.uid()) {
         let owner = name_of_user(found.uid());
         return Err(FolderError::ForeignParent { path, parent: parent.to_owned(), owner });
     }
     // Members of root's group are trusted with root's folders.
     let by_others = if found.gid() == 0 { EVERYBODY_WRITES } else { OTHERS_WRITE };
-    match mode & by_others != 0 && mode & STICKY == 0 {
-        true => Err(FolderError::OpenParent { path, parent: parent.to_owned(), mode }),
-        false => Ok(()),
+    if mode & by_others != 0 && mode & STICKY == 0 {
+        Err(FolderError::OpenParent { path, parent: parent.to_owned(), mode })
+    } else {
+        Ok(())
     }
 }
 
@@ -185,11 +189,13 @@ pub fn check_own(path: &Path) -> Result<(), FolderError> {
         path: path.to_owned(),
         source,
     })?;
-    let (path, mode) = (path.to_owned(), found.mode() & 0o7777);
+    let path = path.to_owned();
+    let mode = found.mode() & 0o7777;
     let user = geteuid().as_raw();
     match () {
         () if found.uid() != user => {
-            let (owner, user) = (name_of_user(found.uid()), name_of_user(user));
+            let owner = name_of_user(found.uid());
+            let user = name_of_user(user);
             Err(FolderError::Foreign { path, owner, user })
         }
         () if !found.is_dir() => Err(FolderError::NotAFolder { path }),
@@ -243,7 +249,8 @@ mod tests {
     #[test]
     fn a_parent_in_which_others_can_rename_is_refused() {
         let base = tempfile::tempdir().unwrap();
-        let (parent, path) = (base.path().join("shared"), base.path().join("shared/deeper/own"));
+        let parent = base.path().join("shared");
+        let path = base.path().join("shared/deeper/own");
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         set_mode(&parent, 0o777);
         let error = check_private_folder(&path).unwrap_err();
@@ -256,7 +263,8 @@ mod tests {
     #[test]
     fn a_link_or_a_file_instead_of_the_folder_is_refused() {
         let base = tempfile::tempdir().unwrap();
-        let (real, link) = (base.path().join("real"), base.path().join("link"));
+        let real = base.path().join("real");
+        let link = base.path().join("link");
         fs::create_dir(&real).unwrap();
         std::os::unix::fs::symlink(&real, &link).unwrap();
         let error = check_private_folder(&link).unwrap_err();

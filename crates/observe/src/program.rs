@@ -58,7 +58,9 @@ pub(crate) mod testing {
     /// Starts a program that is killed when its owner is dropped.
     pub(crate) fn start(mut command: Command) -> io::Result<StartedProgram> {
         let mut child = command.spawn()?;
-        let (input, output, errors) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
+        let input = child.stdin.take();
+        let output = child.stdout.take();
+        let errors = child.stderr.take();
         Ok(StartedProgram { owner: Box::new(KilledOnDrop(child)), input, output, errors })
     }
 

@@ -152,7 +152,8 @@ mod tests {
             request.dump(&mut socket, |payload| found.extend(TcpSocket::parse(payload))).unwrap();
             found
         };
-        let (listening, established) = (of(LISTEN), of(ESTABLISHED));
+        let listening = of(LISTEN);
+        let established = of(ESTABLISHED);
         // A machine may lack the kernel module.
         if listening.is_empty() {
             return;
@@ -160,7 +161,8 @@ mod tests {
         let own = listener.local_addr().unwrap();
         assert!(listening.iter().any(|one| one.local == own && one.remote.port() == 0 && one.inode != 0));
         assert!(listening.iter().all(|one| one.remote.port() == 0));
-        let (local, remote) = (client.local_addr().unwrap(), own);
+        let local = client.local_addr().unwrap();
+        let remote = own;
         assert!(established.iter().any(|one| (one.local, one.remote) == (local, remote)));
         assert!(established.iter().any(|one| (one.local, one.remote, one.inode) == (remote, local, 0)));
     }

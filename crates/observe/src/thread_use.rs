@@ -41,7 +41,8 @@ impl ThreadUse {
 impl ThreadPeaks {
     /// Returns the greater of each, of two processes.
     pub(crate) fn max(self, other: ThreadPeaks) -> ThreadPeaks {
-        let (cpu, demand) = (self.cpu.max(other.cpu), self.demand.max(other.demand));
+        let cpu = self.cpu.max(other.cpu);
+        let demand = self.demand.max(other.demand);
         ThreadPeaks { cpu, demand, process: self.process.max(other.process) }
     }
 

@@ -54,9 +54,11 @@ fn plain_reading() -> Nanos {
 /// Starts threads that call this again and again until it returns `false`, and samples them.
 fn sample(what: &str, pause: Duration, work: impl Fn() -> bool + Send + Sync + 'static, end: impl FnOnce()) {
     let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
-    let (work, started) = (Arc::new(work), Arc::new(Barrier::new(THREADS + 1)));
+    let work = Arc::new(work);
+    let started = Arc::new(Barrier::new(THREADS + 1));
     let thread = |_| {
-        let (work, started) = (Arc::clone(&work), Arc::clone(&started));
+        let work = Arc::clone(&work);
+        let started = Arc::clone(&started);
         let run = move || {
             started.wait();
             while work() {}

@@ -108,7 +108,8 @@ mod tests {
     use super::*;
 
     fn counts(mix: TransactionMix, n_draws: usize) -> [usize; 5] {
-        let (mut selector, mut rng) = (mix.selector(), Rng::new(1, StreamPurpose::User, 0));
+        let mut selector = mix.selector();
+        let mut rng = Rng::new(1, StreamPurpose::User, 0);
         let mut counts = [0; 5];
         for _ in 0..n_draws {
             let chosen = selector.choose(&mut rng);
@@ -128,7 +129,8 @@ mod tests {
     /// deviations.
     #[test]
     fn every_card_is_equally_likely_at_every_position() {
-        let (mut deck, mut rng) = (CardDeck::new(), Rng::new(1, StreamPurpose::User, 0));
+        let mut deck = CardDeck::new();
+        let mut rng = Rng::new(1, StreamPurpose::User, 0);
         let mut positions = [0u32; CARDS];
         for _ in 0..23_000 {
             for count in &mut positions {

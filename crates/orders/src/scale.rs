@@ -98,7 +98,8 @@ impl DataScale {
     /// Returns the number of rows of a table before the first transaction; of order lines the expected number, from which
     /// the real one deviates by its square root.
     pub fn rows(&self, table: OrderTable) -> u64 {
-        let (warehouses, districts) = (u64::from(self.warehouses), u64::from(self.warehouses * DISTRICTS));
+        let warehouses = u64::from(self.warehouses);
+        let districts = u64::from(self.warehouses * DISTRICTS);
         let customers = districts * u64::from(self.customers_per_district());
         match table {
             OrderTable::Warehouse => warehouses,

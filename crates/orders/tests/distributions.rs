@@ -15,7 +15,8 @@ fn exact_counts(distribution: &NuRand) -> Vec<u64> {
     let mut counts = vec![0; n_keys];
     let mut count = |value: u32, n: u64| counts[(value + c) as usize % n_keys] += n;
     for start in (0..=last).step_by(a as usize + 1) {
-        let (from, to) = (first.max(start), last.min(start + a));
+        let from = first.max(start);
+        let to = last.min(start + a);
         if to - from == a {
             (from..=to).for_each(|value| count(value, 3u64.pow((value & a).count_ones())));
         } else {
@@ -115,8 +116,10 @@ fn draws_have_the_exact_distribution() {
         let total: u64 = counts.iter().sum();
 
         // The group of each key, and the probability of each group.
-        let (mut group_of, mut probabilities) = (Vec::new(), Vec::new());
-        let (mut sum, mut hundredth) = (0, None);
+        let mut group_of = Vec::new();
+        let mut probabilities = Vec::new();
+        let mut sum = 0;
+        let mut hundredth = None;
         for count in &counts {
             let begun = hundredth.replace(sum * 100 / total);
             if begun != hundredth {

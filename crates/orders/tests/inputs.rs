@@ -140,7 +140,8 @@ proptest! {
     fn inputs_name_only_what_exists(seed: u64, warehouses in 1u32..5, divisor in 0usize..9, user: u32) {
         let mut fixture = Fixture::new(warehouses, orders::DIVISORS[divisor], user);
         fixture.rng = Rng::new(seed, StreamPurpose::User, 0);
-        let (scale, home) = (fixture.scale, fixture.terminal.home);
+        let scale = fixture.scale;
+        let home = fixture.terminal.home;
         let exists = |key: DistrictKey| (1..=warehouses).contains(&key.warehouse) && (1..=10).contains(&key.district);
         let customer_exists = |customer| match customer {
             CustomerSelector::Number(number) => (1..=scale.customers_per_district()).contains(&number),

@@ -16,7 +16,8 @@ fn population(warehouses: u32, divisor: u32) -> Population {
 
 /// Returns whether a count of n cases of probability p is within four standard deviations.
 fn is_near(count: usize, n: usize, p: f64) -> bool {
-    let (count, n) = (count as f64, n as f64);
+    let count = count as f64;
+    let n = n as f64;
     (count - n * p).abs() <= 4.0 * (n * p * (1.0 - p)).sqrt()
 }
 

@@ -109,7 +109,8 @@ fn customer() -> CustomerDetails {
 }
 
 fn address(street_1: &str) -> PostalAddress {
-    let (state, zip) = (text("MA"), text("123411111"));
+    let state = text("MA");
+    let zip = text("123411111");
     PostalAddress { street_1: text(street_1), street_2: text("b"), city: text("c"), state, zip }
 }
 

@@ -179,7 +179,9 @@ impl StoredRow for WarehouseRow {
 
     fn insert(&self, statement: &mut Statement<'_>) -> rusqlite::Result<usize> {
         let [street_1, street_2, city, state, zip] = address_of(&self.address);
-        let (name, tax, ytd) = (self.name.as_str(), self.tax.0, self.ytd.0);
+        let name = self.name.as_str();
+        let tax = self.tax.0;
+        let ytd = self.ytd.0;
         statement.execute(params![self.id, name, street_1, street_2, city, state, zip, tax, ytd])
     }
 }
@@ -240,7 +242,8 @@ impl StoredRow for HistoryRow {
     const TABLE: OrderTable = OrderTable::History;
 
     fn insert(&self, statement: &mut Statement<'_>) -> rusqlite::Result<usize> {
-        let (of, to) = (self.customer_district, self.district);
+        let of = self.customer_district;
+        let to = self.district;
         statement.execute(params![
             of.warehouse,
             of.district,
@@ -302,7 +305,8 @@ impl StoredRow for ItemRow {
     const TABLE: OrderTable = OrderTable::Item;
 
     fn insert(&self, statement: &mut Statement<'_>) -> rusqlite::Result<usize> {
-        let (name, data) = (self.name.as_str(), self.data.as_str());
+        let name = self.name.as_str();
+        let data = self.data.as_str();
         statement.execute(params![self.id, self.image, name, self.price.0, data])
     }
 }

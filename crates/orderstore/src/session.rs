@@ -135,7 +135,8 @@ impl<'c> Control<'c> {
         lock: Lock,
         mut body: impl FnMut() -> Result<TransactionEnd, StoreError>,
     ) -> Result<PerformedTransaction, StoreError> {
-        let (mut n_waits, mut wait) = (0, WAIT_MIN);
+        let mut n_waits = 0;
+        let mut wait = WAIT_MIN;
         loop {
             match self.once(lock, &mut body) {
                 Err(why) if why.is_lock() && n_waits < self.waits_max => {

@@ -250,9 +250,10 @@ fn read_population(database: &Connection) -> Result<Population, Metadata> {
     let scale = DataScale::new(size("warehouses")?, size("divisor")?);
     let scale = scale.map_err(|why| Metadata::Other(why.to_string()))?;
     let population = Population::new(read("seed")?.cast_unsigned(), scale, WallTime(read("loaded_at")?));
-    match size("c_load")? == population.c_load() {
-        true => Ok(population),
-        false => Err(Metadata::Other("rows of a build that generates different ones".into())),
+    if size("c_load")? == population.c_load() {
+        Ok(population)
+    } else {
+        Err(Metadata::Other("rows of a build that generates different ones".into()))
     }
 }
 

@@ -94,16 +94,19 @@ fn read_identity(certificate: &Path, key: &Path) -> Result<ClientIdentity, Failu
         std::fs::read(path)
             .map_err(|error| Failure::usage(format!("cannot read `{}`: {error}", path.display())))
     };
-    let (certificate_text, key_text) = (read(certificate)?, read(key)?);
+    let certificate_text = read(certificate)?;
+    let key_text = read(key)?;
     ClientIdentity::from_pem(&certificate_text, &key_text).map_err(|problem| {
-        let names = match certificate == key {
-            true => format!("`{}`", certificate.display()),
-            false => format!("`{}` and `{}`", certificate.display(), key.display()),
+        let names = if certificate == key {
+            format!("`{}`", certificate.display())
+        } else {
+            format!("`{}` and `{}`", certificate.display(), key.display())
         };
         let failure = Failure::usage(format!("client certificate in {names}: {problem}"));
-        match matches!(problem, ClientIdentityError::NoKey) && certificate == key {
-            true => failure.hint("name the file of the private key by `--key FILE`"),
-            false => failure,
+        if matches!(problem, ClientIdentityError::NoKey) && certificate == key {
+            failure.hint("name the file of the private key by `--key FILE`")
+        } else {
+            failure
         }
     })
 }

@@ -20,9 +20,10 @@ pub(crate) fn announce(runs: &[PlannedRun]) {
 pub(crate) fn announcement(runs: &[PlannedRun]) -> String {
     let plan = &runs[0].plan;
     let benchmark = &plan.benchmark;
-    let mut lines = vec![match benchmark.is_urls() {
-        true => benchmark.title.clone(),
-        false => format!("{} (`{}`, version {})", benchmark.title, benchmark.id, benchmark.version),
+    let mut lines = vec![if benchmark.is_urls() {
+        benchmark.title.clone()
+    } else {
+        format!("{} (`{}`, version {})", benchmark.title, benchmark.id, benchmark.version)
     }];
     lines.extend(plan_lines::course_lines(plan));
     lines.extend(lines_of_all(runs, |plan| vec![plan_lines::protocol_line(plan)]));

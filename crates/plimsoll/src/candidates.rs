@@ -40,7 +40,8 @@ pub(crate) fn candidates(
         }
         for gateway in gateways {
             let label = server_name(name, gateway, arguments.profile.as_deref());
-            let (title, server) = (label.clone(), server.clone());
+            let title = label.clone();
+            let server = server.clone();
             bare.push(Candidate {
                 label,
                 title,
@@ -234,15 +235,16 @@ fn gateways(
     };
     let is_built_in = matches!(server, ChosenServer::BuiltIn);
     if let Some(kind) = kinds.iter().find(|kind| (**kind == GatewayKind::Native) != is_built_in) {
-        let (error, hint) = match is_built_in {
-            true => (
+        let (error, hint) = if is_built_in {
+            (
                 format!("the built-in server generates pages itself and has no `{}`", kind.name()),
                 "choose a server with `--sut`, or use `--gateway native`",
-            ),
-            false => (
+            )
+        } else {
+            (
                 "`native` is the gateway of the built-in server; no recipe has it".to_owned(),
                 "omit `--sut`, or choose another `--gateway`",
-            ),
+            )
         };
         return Err(Failure::usage(error).hint(hint));
     }

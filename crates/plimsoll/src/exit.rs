@@ -97,9 +97,10 @@ impl Failure {
 
     /// Prints the failure on standard error and returns the exit code.
     pub(crate) fn report(self) -> Exit {
-        match self.has_prefix {
-            true => eprint_styled(self.message.trim_end()),
-            false => eprint(format!("error: {}", self.message.trim_end())),
+        if self.has_prefix {
+            eprint_styled(self.message.trim_end());
+        } else {
+            eprint(format!("error: {}", self.message.trim_end()));
         }
         if let Some(hint) = self.hint {
             eprint(format!("hint: {hint}"));

@@ -52,7 +52,8 @@ fn bound(text: &str) -> Result<ChangeBound, (String, String)> {
     let Some(at) = text.find(['<', '>']) else {
         return Err((format!("expected a bound for a change, found `{text}`"), HINT.to_owned()));
     };
-    let (name, rest) = (text[..at].trim_end(), text[at + 1..].trim_start());
+    let name = text[..at].trim_end();
+    let rest = text[at + 1..].trim_start();
     let Some(metric) = metric(name) else {
         return Err((format!("`{name}` is not a metric of comparisons"), format!("the metrics are {NAMES}")));
     };

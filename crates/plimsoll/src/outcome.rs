@@ -61,9 +61,10 @@ pub(crate) fn text(plan: &Plan, analysis: &Analysis) -> Vec<String> {
 /// Returns a sentence about a limit that a load point did not meet, or that it has too little data for.
 fn unmet_text(limit: Limit, load: &str, found: &Compliance) -> String {
     let why = disclosure::compliance_text(found);
-    match found.is_decided() {
-        true => format!("Limit missed at {load}: {why}."),
-        false => format!("Limit {limit} not decided at {load}: {why}."),
+    if found.is_decided() {
+        format!("Limit missed at {load}: {why}.")
+    } else {
+        format!("Limit {limit} not decided at {load}: {why}.")
     }
 }
 
@@ -89,11 +90,10 @@ fn found_text(most: Load, found: &SearchResult, words: &Words) -> String {
         (SearchEnd::Server, Some(level)) => format!("{} is too high", most.at_level(level).text(&words.user)),
         (SearchEnd::Server, None) => "a higher load does not increase throughput".to_owned(),
     };
-    let noisy = match found.is_noisy {
-        true => {
-            " Near the limit, results differed from one load point to the next: repeat the search for a firm answer."
-        }
-        false => "",
+    let noisy = if found.is_noisy {
+        " Near the limit, results differed from one load point to the next: repeat the search for a firm answer."
+    } else {
+        ""
     };
     // The headline has the rate: that of the best run of this load, which is not their mean.
     format!("Highest load: {at} ({end}; {points}).{noisy}")

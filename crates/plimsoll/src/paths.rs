@@ -45,10 +45,7 @@ pub(crate) fn seal_file(run: &Path) -> PathBuf {
 /// has access; [`make_private`] creates it.
 pub(crate) fn work_dir() -> PathBuf {
     let memory = Path::new("/dev/shm");
-    match memory.is_dir() {
-        true => private_folder_in(memory),
-        false => private_folder_in(&std::env::temp_dir()),
-    }
+    if memory.is_dir() { private_folder_in(memory) } else { private_folder_in(&std::env::temp_dir()) }
 }
 
 /// Returns the directory of a benchmark's file set, which is kept between runs. Servers read it under another account, so

@@ -88,7 +88,8 @@ pub(crate) fn cpu_group(
             .hint("choose smaller groups, or fewer CPUs for the load with `--load-cpus`"));
     }
     let n_exclusive = second.filter(|_| is_shared).unwrap_or(largest);
-    let (mut sut_cpus, rest) = (free[..size].to_vec(), &free[n_exclusive..]);
+    let mut sut_cpus = free[..size].to_vec();
+    let rest = &free[n_exclusive..];
     let mut load_cpus = load.unwrap_or(rest).to_vec();
     sut_cpus.sort_unstable();
     load_cpus.sort_unstable();
@@ -146,9 +147,10 @@ pub(crate) fn fixed_quota(arguments: &SutArguments, plan: &Plan) -> Option<CpuQu
     }
     quota(
         None,
-        match plan.load_is_on_sut_cpus() {
-            true => "a CPU group; the load generator uses CPUs of it, too",
-            false => "a CPU group has its CPUs to itself",
+        if plan.load_is_on_sut_cpus() {
+            "a CPU group; the load generator uses CPUs of it, too"
+        } else {
+            "a CPU group has its CPUs to itself"
         },
     )
 }
@@ -198,8 +200,8 @@ mod tests {
         if most == 0 {
             return assert!(cpu_group(&[1], 1, None).is_err(), "the load needs one CPU");
         }
-        let (small, large) =
-            (cpu_group(&[1, most], 1, None).unwrap(), cpu_group(&[1, most], most, None).unwrap());
+        let small = cpu_group(&[1, most], 1, None).unwrap();
+        let large = cpu_group(&[1, most], most, None).unwrap();
         assert_eq!((small.sut_cpus.len(), large.sut_cpus.len()), (1, most));
         assert_eq!(small.load_cpus, large.load_cpus);
         assert!(large.sut_cpus.iter().all(|cpu| !large.load_cpus.contains(cpu)));
@@ -214,8 +216,8 @@ mod tests {
         if all < 2 {
             return assert!(cpu_group(&[1], 1, None).is_err(), "the load needs one CPU");
         }
-        let (small, large) =
-            (cpu_group(&[1, all], 1, None).unwrap(), cpu_group(&[1, all], all, None).unwrap());
+        let small = cpu_group(&[1, all], 1, None).unwrap();
+        let large = cpu_group(&[1, all], all, None).unwrap();
         assert_eq!((small.sut_cpus.len(), large.sut_cpus.len()), (1, all));
         assert_eq!((small.load_cpus.len(), &small.load_cpus), (all - 1, &large.load_cpus));
         assert!(small.load_cpus.iter().all(|cpu| !small.sut_cpus.contains(cpu)));

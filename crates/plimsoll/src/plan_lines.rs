@@ -108,10 +108,12 @@ fn load_line(plan: &Plan) -> String {
     }
     let levels: Vec<String> = plan.load_points.iter().map(|point| point.load.level().to_string()).collect();
     let user = &plan.catalog.words.user;
-    let what = match plan.load_points.first().is_some_and(|point| point.load.is_closed()) {
-        true if levels == ["1"] => user.one.as_str(),
-        true => user.many.as_str(),
-        false => OFFERED,
+    let what = if !plan.load_points.first().is_some_and(|point| point.load.is_closed()) {
+        OFFERED
+    } else if levels == ["1"] {
+        user.one.as_str()
+    } else {
+        user.many.as_str()
     };
     let added = plan.refinement.map_or_else(String::new, |refinement| {
         format!(", and up to {} more where the rate stops growing between two of them", refinement.added_max)

@@ -31,7 +31,8 @@ pub(crate) fn check(sut: &SutArguments, candidate: &Candidate, plan: &Plan) -> R
 }
 
 fn check_programs(sut: &SutArguments, candidate: &Candidate, plan: &Plan) -> Result<(), Failure> {
-    let (program, search_path) = (std::env::current_exe()?, paths::search_path());
+    let program = std::env::current_exe()?;
+    let search_path = paths::search_path();
     let server = match &candidate.server {
         ChosenServer::Recipe(recipe) => Some(&**recipe),
         ChosenServer::BuiltIn | ChosenServer::Embedded | ChosenServer::External(_) => None,

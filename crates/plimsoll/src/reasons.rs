@@ -31,7 +31,8 @@ const ROOM_MIN: usize = 20;
 
 /// Returns the line of a rule: with the sentence of the finding, or where that is too wide with its short form, cut at a word.
 fn line(group: &ReasonGroup, width: Option<usize>) -> String {
-    let (place, rule) = (group.place(), group.first.rule());
+    let place = group.place();
+    let rule = group.first.rule();
     let place = if place.is_empty() { place } else { place + ": " };
     let full = format!("  {place}{} (rule `{rule}`)", disclosure::finding_text(&group.first.finding));
     let Some(width) = width.filter(|width| *width < full.chars().count()) else { return full };
@@ -90,7 +91,8 @@ mod tests {
     }
 
     fn late() -> Finding {
-        let (p99, limit) = (Nanos::from_millis(9), Nanos::from_millis(5));
+        let p99 = Nanos::from_millis(9);
+        let limit = Nanos::from_millis(5);
         Finding::GeneratorLateness { agent: 0, p99, limit, server: Some(ServerUse::Unknown) }
     }
 

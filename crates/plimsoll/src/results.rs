@@ -137,7 +137,8 @@ impl Results {
     fn gap_hint(&self) -> Option<String> {
         let is_meant = self.plan.sut.name == "external" && self.plan.search.is_none();
         let loads = self.report().loads_in_gap().filter(|_| is_meant)?;
-        let (from, to) = (loads.split(',').next()?, loads.rsplit(',').next()?);
+        let from = loads.split(',').next()?;
+        let to = loads.rsplit(',').next()?;
         let option = if self.plan.loads().all(Load::is_closed) { "--load" } else { "--rate" };
         Some(format!("hint: the server saturates between {from} and {to}; `{option} {loads}` shows where"))
     }

@@ -30,7 +30,8 @@ pub(crate) fn read(chosen: &ChosenBenchmark, has_filelist: bool) -> Result<Secre
         DefinitionSource::Urls(folder) => folder.as_path(),
     };
     let mut problems = Vec::new();
-    let (definition, workload) = (&chosen.benchmark.definition.workload, &chosen.benchmark.workload);
+    let definition = &chosen.benchmark.definition.workload;
+    let workload = &chosen.benchmark.workload;
     let (Some(definition), Some(workload)) = (definition.web(), workload.web()) else { return Ok(secrets) };
     for placed in &definition.secrets {
         let request = &workload.requests[placed.kind];

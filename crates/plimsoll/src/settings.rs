@@ -28,9 +28,10 @@ impl SettingArgument {
 
     /// Returns its values, which the server is loaded with in turn; there is at least one.
     fn choose(&self, family: Family) -> Result<Vec<ChosenSetting>, Failure> {
-        let chosen = match self.is_list {
-            true => family.choose_settings(&self.name, &self.text),
-            false => family.choose_setting(&self.name, &self.text).map(|one| vec![one]),
+        let chosen = if self.is_list {
+            family.choose_settings(&self.name, &self.text)
+        } else {
+            family.choose_setting(&self.name, &self.text).map(|one| vec![one])
         };
         chosen.map_err(|error| Failure::usage(&error).hint(error.hint()))
     }

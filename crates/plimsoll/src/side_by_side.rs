@@ -126,7 +126,8 @@ pub(crate) fn print_comparison(comparison: &Comparison) -> Result<(), Failure> {
         print(&format!("\n{}", wrapped(&sentence, terminal_width(stdout()))))?;
     }
     if comparison.sides.len() == 1 {
-        let (n, name) = (comparison.runs.len(), &comparison.sides[0].name);
+        let n = comparison.runs.len();
+        let name = &comparison.sides[0].name;
         print(&format!("\nAll {n} runs are repetitions of {name}; there is no other server to compare."))?;
     }
     // At a single load, the highest valid load says the same again.

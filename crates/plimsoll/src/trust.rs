@@ -27,12 +27,11 @@ pub(crate) fn check(arguments: &SutArguments) -> CertificateCheck {
 pub(crate) fn of_server(arguments: &SutArguments, is_encrypted: bool) -> Result<Trust, Failure> {
     let is_asked = arguments.insecure || arguments.ca.is_some();
     if !is_encrypted {
-        return match is_asked {
-            true => {
-                Err(Failure::usage("`--ca` and `--insecure` require TLS, but the target does not use it")
-                    .hint("use an `https://` target, or `--set tls=on` with a database"))
-            }
-            false => Ok(Trust::Any),
+        return if is_asked {
+            Err(Failure::usage("`--ca` and `--insecure` require TLS, but the target does not use it")
+                .hint("use an `https://` target, or `--set tls=on` with a database"))
+        } else {
+            Ok(Trust::Any)
         };
     }
     match &arguments.ca {

@@ -49,7 +49,8 @@ fn wrapped_line(line: &str, width: usize) -> String {
 /// Splits at blanks outside of backquotes.
 fn words(text: &str) -> Vec<&str> {
     let mut words = Vec::new();
-    let (mut start, mut is_quoted) = (0, false);
+    let mut start = 0;
+    let mut is_quoted = false;
     for (at, letter) in text.char_indices() {
         match letter {
             '`' => is_quoted = !is_quoted,

@@ -49,13 +49,14 @@ pub(crate) fn is_finished(path: &Path) -> Result<bool, RunFileError> {
         return Err(not("it is empty"));
     }
     let Some(head) = FileHead::of(&head) else {
-        return Err(match has_traces(&head) {
-            true => RunFileError::Damaged {
+        return Err(if has_traces(&head) {
+            RunFileError::Damaged {
                 path: path.to_owned(),
                 place: "its header".to_owned(),
                 why: "it is no longer that of an SQLite database".to_owned(),
-            },
-            false => not("it is not an SQLite database"),
+            }
+        } else {
+            not("it is not an SQLite database")
         });
     };
     if head.application_id != APPLICATION_ID {
@@ -215,7 +216,9 @@ fn committed(wal: &[u8], page_bytes: usize) -> Option<(usize, Pages<'_>)> {
     if number_at(head, 8)? as usize != page_bytes || !sums_match(head, 24, sum) {
         return None;
     }
-    let (mut n_pages, mut pages, mut n_committed) = (0, Vec::new(), 0);
+    let mut n_pages = 0;
+    let mut pages = Vec::new();
+    let mut n_committed = 0;
     for frame in frames.chunks_exact(FRAME_HEAD + page_bytes) {
         let (frame_head, page) = frame.split_at(FRAME_HEAD);
         sum = checksum(checksum(sum, &frame_head[..8], big_endian), page, big_endian);

@@ -187,8 +187,11 @@ impl IntervalRow {
             self.figures;
         let RecordKey { load_point, agent, phase, start, end } = self.key;
         let sql = "INSERT INTO interval VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
-        let (index, record, hash) = (self.index, &self.record, self.hash.as_bytes());
-        let (start, end) = (stored(start.0), stored(end.0));
+        let index = self.index;
+        let record = &self.record;
+        let hash = self.hash.as_bytes();
+        let start = stored(start.0);
+        let end = stored(end.0);
         let values = params![
             load_point,
             agent,
@@ -240,8 +243,11 @@ impl DetailRow {
     /// Writes the row under an id, or a new one, and returns the id.
     pub(crate) fn insert(&self, id: Option<i64>, database: &Connection) -> rusqlite::Result<i64> {
         let RecordKey { load_point, agent, phase, start, end } = self.key;
-        let (first, last, record) = (self.first_interval, self.last_interval, &self.record);
-        let (start, end) = (stored(start.0), stored(end.0));
+        let first = self.first_interval;
+        let last = self.last_interval;
+        let record = &self.record;
+        let start = stored(start.0);
+        let end = stored(end.0);
         let values = params![id, load_point, agent, first, last, phase.name(), start, end, record];
         database.execute("INSERT INTO detail VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", values)?;
         Ok(database.last_insert_rowid())
@@ -424,7 +430,8 @@ pub(crate) fn read_machines(database: &Connection) -> rusqlite::Result<Vec<Monit
 
 pub(crate) fn insert_series(database: &Connection, number: u32, series: &Series) -> rusqlite::Result<()> {
     let Series { machine, counter, instance } = series;
-    let (kind, unit) = (counter.kind().name(), counter.unit().name());
+    let kind = counter.kind().name();
+    let unit = counter.unit().name();
     let values = params![number, machine, counter.name(), instance, kind, unit];
     database.execute("INSERT INTO series VALUES (?, ?, ?, ?, ?, ?)", values).map(drop)
 }

@@ -141,7 +141,8 @@ impl Writer {
     ///
     /// The disk is full, or the interval was recorded before; [`RunFileError::Closed`] after any error.
     pub fn interval(&mut self, record: &IntervalRecord) -> Result<(), RunFileError> {
-        let (key, index) = (RecordKey::of(record), record.index);
+        let key = RecordKey::of(record);
+        let index = record.index;
         let bytes = encode_interval(record);
         let hash = key.link(&self.chain, index, &bytes);
         let figures = figures(record, &self.transferred);
@@ -424,7 +425,8 @@ mod tests {
 
     /// The smallest possible plan; the writer reads only its load points.
     fn header() -> Header {
-        let (zero, text) = (Nanos::ZERO, String::new);
+        let zero = Nanos::ZERO;
+        let text = String::new;
         let workload = WebWorkload {
             content_seed: 0,
             requests: vec![],
@@ -533,7 +535,8 @@ mod tests {
     #[test]
     fn a_checkpoint_cut_after_any_page_loses_nothing_with_its_wal_file() {
         let folder = tempfile::tempdir().unwrap();
-        let (path, cut) = (folder.path().join("run.plim"), folder.path().join("cut.plim"));
+        let path = folder.path().join("run.plim");
+        let cut = folder.path().join("cut.plim");
         let mut writer = Writer::create(&path, &header()).unwrap();
         (0..15).for_each(|index| writer.interval(&second(index)).unwrap());
         writer.checkpoint = (0, Nanos::MAX);

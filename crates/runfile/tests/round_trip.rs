@@ -98,7 +98,8 @@ fn intervals_are_read_back_without_detail_and_details_as_their_sum() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("run.plim");
     finished_run(&path, 2, 25);
-    let (mut intervals, mut details) = (Vec::new(), Vec::new());
+    let mut intervals = Vec::new();
+    let mut details = Vec::new();
     let mut synthesis = Synthesis::new(1, 40);
     for load_point in 0..2 {
         for index in 0..25 {
@@ -191,7 +192,8 @@ fn a_run_is_never_overwritten() {
 fn what_is_left_of_another_run_does_not_become_a_part_of_this_one() {
     for ending in ["-wal", "-shm", "-journal"] {
         let folder = tempfile::tempdir().unwrap();
-        let (path, left) = (folder.path().join("run.plim"), folder.path().join(format!("run.plim{ending}")));
+        let path = folder.path().join("run.plim");
+        let left = folder.path().join(format!("run.plim{ending}"));
         std::fs::write(&left, "others").unwrap();
         let refused = Writer::create(&path, &header(1)).err().expect("the name is taken");
         assert!(matches!(&refused, RunFileError::Exists { path } if *path == left), "{refused}");

@@ -30,7 +30,8 @@ fn size(seconds: u32, rate: u32) -> f64 {
 /// run, so that the fixed part (schema, header, partly used pages) counts once.
 #[test]
 fn a_full_webstone_run_fits_its_budget() {
-    let (short, long) = (size(10, 5_000), size(30, 5_000));
+    let short = size(10, 5_000);
+    let long = size(30, 5_000);
     let full = short + (long - short) / 60.0 * (12_000.0 - 30.0);
     println!("full run {:.1} MB", full / 1e6);
     assert!(full <= FULL_RUN_BYTES, "{full} bytes");

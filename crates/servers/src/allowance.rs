@@ -230,7 +230,9 @@ mod tests {
     /// pause; returns (wall, CPU) at each check.
     fn busy(share: f64, until: Nanos, check: Nanos, overslept: Nanos) -> Vec<(Nanos, Nanos)> {
         let mut bucket = Bucket::new(Ratio(share), Nanos::ZERO);
-        let (mut wall, mut cpu, mut trace) = (Nanos::ZERO, Nanos::ZERO, Vec::new());
+        let mut wall = Nanos::ZERO;
+        let mut cpu = Nanos::ZERO;
+        let mut trace = Vec::new();
         while wall < until {
             wall += check;
             cpu += check;
@@ -264,7 +266,8 @@ mod tests {
         let used = Nanos::from_micros(3_600);
         for share in [0.1, 0.3, 0.8] {
             let mut bucket = Bucket::new(Ratio(share), Nanos::ZERO);
-            let (mut wall, mut cpu) = (Nanos::ZERO, Nanos::ZERO);
+            let mut wall = Nanos::ZERO;
+            let mut cpu = Nanos::ZERO;
             while wall < Nanos::from_secs(20) {
                 let began = wall;
                 (0..4).for_each(|_| bucket.begin(began));
@@ -300,7 +303,8 @@ mod tests {
 
     #[test]
     fn no_window_of_100_ms_exceeds_the_share_by_more_than_the_carry() {
-        let (window, share) = (Nanos::from_millis(100), 0.2);
+        let window = Nanos::from_millis(100);
+        let share = 0.2;
         let trace = busy(share, Nanos::from_secs(1), CHECK, Nanos::from_millis(1));
         for (index, (start, used_before)) in trace.iter().enumerate() {
             let inside = trace[index..].iter().take_while(|(wall, _)| *wall <= *start + window);
@@ -331,10 +335,13 @@ mod tests {
     /// Four threads that compute without a pause use half a CPU together, not each.
     #[test]
     fn threads_share_an_allowance() {
-        let (clock, share, length) = (RealClock::start(), Ratio(0.5), Nanos::from_millis(400));
+        let clock = RealClock::start();
+        let share = Ratio(0.5);
+        let length = Nanos::from_millis(400);
         let throttle = SharedThrottle::new(share, clock);
         let work = || {
-            let (mut own, before) = (throttle.thread(), thread_cpu());
+            let mut own = throttle.thread();
+            let before = thread_cpu();
             while clock.now() < length {
                 let start = thread_cpu();
                 while thread_cpu().saturating_sub(start) < Nanos::from_micros(200) {}

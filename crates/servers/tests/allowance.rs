@@ -22,12 +22,14 @@ fn loaded(share: f64, encrypted: bool, work: Work) -> ServeReport {
         options.identity = encrypted.then(identity);
         options.http2 = true;
     });
-    let (address, over) = (server.address(), AtomicBool::new(false));
+    let address = server.address();
+    let over = AtomicBool::new(false);
     std::thread::scope(|scope| {
         for _ in 0..4 {
             scope.spawn(|| work(address, &over));
         }
-        let (clock, config) = (RealClock::start(), config(&[], None));
+        let clock = RealClock::start();
+        let config = config(&[], None);
         let mut plain = (!encrypted).then(|| Client::connect(address));
         let mut secure = encrypted.then(|| connect(address, &config));
         while clock.now() < Nanos::from_millis(500) {

@@ -282,7 +282,8 @@ fn all_threads_together_keep_to_the_allowance() {
         clients.into_iter().map(|client| client.join().unwrap()).sum()
     });
     let elapsed = clock.now();
-    let (mut table, before) = (WorkTable::default(), thread_cpu());
+    let mut table = WorkTable::default();
+    let before = thread_cpu();
     (0..100).for_each(|seed| assert_ne!(table.compute(seed, ROUNDS), 0));
     let used = n * thread_cpu().saturating_sub(before).0 / 100;
     assert!(used < elapsed.0 / 10 * 2, "{used} ns for computing in {elapsed}");

@@ -43,7 +43,8 @@ fn truncated_affects_empty_files_too() {
 
 #[test]
 fn wrong_bytes_changes_one_byte_in_the_middle() {
-    let (found, right) = (reply("wrong-bytes").body, content(PATH));
+    let found = reply("wrong-bytes").body;
+    let right = content(PATH);
     let differing: Vec<usize> = (0..500).filter(|k| found[*k] != right[*k]).collect();
     assert_eq!((found.len(), differing), (500, vec![250]));
 }

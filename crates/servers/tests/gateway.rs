@@ -142,7 +142,8 @@ fn workers_limit_how_many_requests_are_answered_at_once() {
 fn a_paused_page_blocks_only_its_worker() {
     for pause in ["wait=10000", "lock=10000"] {
         let gateway = start(2);
-        let (mut slow, mut other) = (connect(&gateway), connect(&gateway));
+        let mut slow = connect(&gateway);
+        let mut other = connect(&gateway);
         slow.write_all(&[begin(false), rest_for(pause)].concat()).unwrap();
         (0..5).for_each(|seed| check(&mut other, true, 10, seed));
         slow.set_read_timeout(Some(Duration::from_millis(50))).unwrap();
@@ -165,7 +166,8 @@ fn pages_with_lock_are_generated_one_at_a_time() {
 #[test]
 fn a_kept_connection_is_closed_when_no_worker_is_free() {
     let gateway = start(1);
-    let (mut first, mut second) = (connect(&gateway), connect(&gateway));
+    let mut first = connect(&gateway);
+    let mut second = connect(&gateway);
     check(&mut first, true, 10, 1);
     check(&mut second, true, 10, 2);
     assert!(is_closed(&mut first));

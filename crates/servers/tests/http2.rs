@@ -85,8 +85,8 @@ fn many_streams_share_a_connection() {
         client.get("/").await.unwrap();
         let asking: Vec<_> = (0..300)
             .map(|number| {
-                let (client, path) =
-                    (client.clone(), paths[if number < 10 { number % 5 } else { number % 2 }]);
+                let client = client.clone();
+                let path = paths[if number < 10 { number % 5 } else { number % 2 }];
                 tokio::spawn(async move { (path, client.get(path).await.unwrap()) })
             })
             .collect();
@@ -159,7 +159,8 @@ fn conditions_methods_and_refusals_match_http1() {
         let builder = Request::builder().method(method).uri(uri).header("if-modified-since", since);
         builder.body(()).unwrap()
     };
-    let (same, before) = ("Sat, 01 Jan 2000 00:00:00 GMT", "Fri, 31 Dec 1999 23:59:59 GMT");
+    let same = "Sat, 01 Jan 2000 00:00:00 GMT";
+    let before = "Fri, 31 Dec 1999 23:59:59 GMT";
     let cases = [
         (request(Method::GET, "/small.html", same), 304, ""),
         (request(Method::GET, "/small.html?x=1", before), 200, "500"),

@@ -91,7 +91,8 @@ fn start_app(workers: usize) -> PagesServer {
 /// Goal: one event loop generates other pages, and serves files, while a page is paused.
 fn check_paused(address: SocketAddr) {
     for pause in ["wait=10000", "lock=10000"] {
-        let (mut slow, mut other) = (Client::connect(address), Client::connect(address));
+        let mut slow = Client::connect(address);
+        let mut other = Client::connect(address);
         slow.send(&format!("GET /dyn?{pause} HTTP/1.1\r\nHost: h\r\n\r\n"));
         check_all(&mut other);
         slow.stream.set_read_timeout(Some(Duration::from_millis(50))).unwrap();

@@ -51,7 +51,8 @@ fn effective_sample_size(
     q: Ratio,
     confidence: Ratio,
 ) -> Option<u64> {
-    let (k, n) = (batches.len(), whole.n() as f64);
+    let k = batches.len();
+    let n = whole.n() as f64;
     if k < N_BATCHES_MIN {
         return None;
     }

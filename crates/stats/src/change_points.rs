@@ -109,7 +109,8 @@ impl Search<'_> {
         let start = if index == 0 { 0 } else { at[index - 1] };
         let end = at.get(index + 1).copied().unwrap_or(self.values.len());
         let values = self.values;
-        let (before, after) = (&values[start..at[index]], &values[at[index]..end]);
+        let before = &values[start..at[index]];
+        let after = &values[at[index]..end];
         let logs = bounded_logs(&values[start..end]);
         let between = |logs: &[f64]| {
             distance(logs[..before.len()].iter().sum(), before.len(), logs.iter().sum(), logs.len())
@@ -172,7 +173,8 @@ fn best_segment(logs: &[f64]) -> Option<Segment> {
 
 /// Returns the squared distance d² of k values from the rest of n.
 fn distance(sum: f64, k: usize, total: f64, n: usize) -> f64 {
-    let (k, n) = (k as f64, n as f64);
+    let k = k as f64;
+    let n = n as f64;
     (sum - k * total / n).powi(2) / (k * (n - k))
 }
 

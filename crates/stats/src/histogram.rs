@@ -491,7 +491,9 @@ mod tests {
             c in prop::collection::vec(0..5_000u64, 0..8),
         ) {
             let whole = of(&[a.clone(), b.clone(), c.clone()].concat());
-            let (a, b, c) = (of(&a), of(&b), of(&c));
+            let a = of(&a);
+            let b = of(&b);
+            let c = of(&c);
             prop_assert_eq!(&merged(&[&merged(&[&a, &b]), &c]), &whole);
             prop_assert_eq!(&merged(&[&a, &merged(&[&b, &c])]), &whole);
             prop_assert_eq!(&merged(&[&c, &b, &a]), &whole);

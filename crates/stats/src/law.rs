@@ -70,7 +70,8 @@ pub fn harmonic_mean(values: &[f64]) -> Option<f64> {
 ///
 /// `None` if there are no pairs, a weight is below zero, all are zero, or a value is not above zero.
 pub fn weighted_harmonic_mean(pairs: impl IntoIterator<Item = (f64, f64)>) -> Option<f64> {
-    let (mut work, mut time) = (0.0, 0.0);
+    let mut work = 0.0;
+    let mut time = 0.0;
     for (weight, value) in pairs {
         if !(0.0 <= weight && 0.0 < value) {
             return None;
@@ -115,7 +116,8 @@ mod tests {
     /// 0.00005·rate + 0.005·latency + 0.01 (G10).
     #[test]
     fn the_load_factor_of_published_rows_is_rate_times_latency() {
-        let (webstone_1_1, webstone_2_0_1) = (300.0, 600.0);
+        let webstone_1_1 = 300.0;
+        let webstone_2_0_1 = 600.0;
         for (length, rate, latency, product, printed) in [
             (webstone_1_1, 285.12, 0.0557, 15.881, 15.88),
             (webstone_1_1, 284.24, 0.2199, 62.504, 62.50),
@@ -152,7 +154,8 @@ mod tests {
     /// The check of the application server's specification, 9.6: 100, 200 and 300 operations in 10 s each.
     #[test]
     fn the_rate_of_clients_is_their_harmonic_mean_weighted_by_operations() {
-        let (operations, seconds) = ([100.0, 200.0, 300.0], 10.0);
+        let operations = [100.0, 200.0, 300.0];
+        let seconds = 10.0;
         close(rate_of_clients(3.0, 600.0, 30.0), 60.0, 1e-12);
         let rates = operations.map(|n| n / seconds);
         let weighted = weighted_harmonic_mean(operations.into_iter().zip(rates)).map(|mean| 3.0 * mean);

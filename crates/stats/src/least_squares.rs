@@ -57,7 +57,9 @@ impl<const N: usize> Problem<'_, N> {
     /// `None` if the model has no value at the start, if the observations do not determine the
     /// parameters, or if no minimum was reached.
     pub(crate) fn minimize(&self, start: [f64; N]) -> Option<Solution<N>> {
-        let (mut at, mut sum, mut damping) = (start, self.sum_squares(&start), 1e-3);
+        let mut at = start;
+        let mut sum = self.sum_squares(&start);
+        let mut damping = 1e-3;
         for _ in 0..N_STEPS_MAX {
             if !sum.is_finite() {
                 break;
@@ -80,7 +82,8 @@ impl<const N: usize> Problem<'_, N> {
 
     /// Returns JᵀWJ and JᵀWr.
     fn normal_equations(&self, at: &[f64; N]) -> (Matrix<N>, [f64; N]) {
-        let (mut matrix, mut downhill) = ([[0.0; N]; N], [0.0; N]);
+        let mut matrix = [[0.0; N]; N];
+        let mut downhill = [0.0; N];
         for observation in self.observations {
             let (value, slopes) = (self.model)(observation.x, at);
             for i in 0..N {

@@ -129,8 +129,10 @@ mod tests {
     #[test]
     fn exact_and_normal_ranks_agree_where_both_are_good() {
         for q in [0.5, 0.9, 0.99, 0.999] {
-            let (n, tail) = (40_000_000, 0.025);
-            let (exact, normal) = (exact_ranks(n, q, tail), normal_ranks(n, q, tail));
+            let n = 40_000_000;
+            let tail = 0.025;
+            let exact = exact_ranks(n, q, tail);
+            let normal = normal_ranks(n, q, tail);
             let apart = exact.0.abs_diff(normal.0).max(exact.1.abs_diff(normal.1));
             assert!(apart <= 3, "q {q}: {exact:?} {normal:?}");
         }

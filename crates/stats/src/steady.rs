@@ -91,7 +91,8 @@ pub fn steadiness(values: &[f64], limit: &SteadyLimit) -> Steadiness {
     if is_shown && limit.change.0 <= change.value.abs() {
         return Steadiness::Drifting { by: change };
     }
-    let (scatter, chance) = (variance(&slices(values, N_SLICES)), slice_variance_by_chance(values));
+    let scatter = variance(&slices(values, N_SLICES));
+    let chance = slice_variance_by_chance(values);
     let ratio = |variance: f64| if 0.0 < variance { Ratio(variance.sqrt() / mean.abs()) } else { Ratio(0.0) };
     let variation = ratio(scatter);
     if limit.variation <= variation && explained_ratio(limit.confidence) * chance < scatter {
@@ -145,7 +146,8 @@ fn variance_by_autocorrelation(values: &[f64]) -> f64 {
         let squares = values.iter().zip(&values[h..]).map(|(one, other)| (one - other).powi(2));
         squares.sum::<f64>() / (2.0 * (n - h as f64))
     };
-    let (near, far) = (apart(1), apart(3));
+    let near = apart(1);
+    let far = apart(3);
     if near == 0.0 {
         return 0.0;
     }

@@ -45,11 +45,13 @@ pub fn warm_up_cut(values: &[f64]) -> Option<usize> {
 pub fn warm_up_errors(values: &[f64], cut: usize) -> Option<f64> {
     let (before, after) = values.split_at_checked(cut)?;
     let means = |part| batch_means(part, BATCH).collect::<Vec<f64>>();
-    let (before, after) = (means(before), means(after));
+    let before = means(before);
+    let after = means(after);
     if before.is_empty() || after.len() < 2 {
         return None;
     }
-    let (n_before, n_after) = (before.len() as f64, after.len() as f64);
+    let n_before = before.len() as f64;
+    let n_after = after.len() as f64;
     let apart = before.iter().sum::<f64>() / n_before - after.iter().sum::<f64>() / n_after;
     let error = (variance(&after) * (1.0 / n_before + 1.0 / n_after)).sqrt();
     Some(apart.abs() / error).filter(|errors| !errors.is_nan())
@@ -60,7 +62,8 @@ pub fn warm_up_errors(values: &[f64], cut: usize) -> Option<f64> {
 /// Fewer would look alike by chance (White, Cobb and Spratt 2000). Summed from the end by Welford's
 /// recurrence, in which equal values leave exactly zero.
 fn marginal_errors(means: &[f64]) -> Vec<f64> {
-    let (mut mean, mut squares) = (0.0, 0.0);
+    let mut mean = 0.0;
+    let mut squares = 0.0;
     let error = |(before, value): (usize, &f64)| {
         let n = (before + 1) as f64;
         let step = value - mean;

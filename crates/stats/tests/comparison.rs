@@ -55,7 +55,8 @@ fn pairs(seed: u64, n: usize, ratio: f64, scatter: Scatter) -> Vec<(f64, f64)> {
 fn unpaired(seed: u64, n: usize, scatter: Scatter) -> Option<LogRatio> {
     let mut rng = Rng::new(seed, StreamPurpose::Simulation, 1_000 + n as u64);
     let mut side = |n: usize| (0..n).map(|_| 1_000.0 * (1.0 + scatter(&mut rng))).collect::<Vec<f64>>();
-    let (a, b) = (side(n), side(n + 1));
+    let a = side(n);
+    let b = side(n + 1);
     LogRatio::of_repetitions(&a, &b, seed)
 }
 
@@ -74,7 +75,8 @@ fn misses(found: &LogRatio, truth: f64) -> bool {
 #[test]
 fn intervals_of_repetitions_cover_the_truth() {
     const N: u64 = 1_000;
-    let (mut in_turns, mut not_in_turns) = (0.0, 0.0);
+    let mut in_turns = 0.0;
+    let mut not_in_turns = 0.0;
     for (name, scatter) in SCATTERS {
         for n in [3, 4, 5, 7, 10, 20] {
             let of_pairs = |seed| {
@@ -208,7 +210,8 @@ impl Comparison {
 
     /// Decides for both servers, as `analysis::compare` does: overall by the geometric means over all loads.
     fn decided(&self, seed: u64) -> (Vec<bool>, Vec<Vec<ComparisonFinding>>) {
-        let (a, b) = (self.runs(seed, 0), self.runs(seed, 1));
+        let a = self.runs(seed, 0);
+        let b = self.runs(seed, 1);
         let changes: Vec<(LogRatio, Vec<LogRatio>)> =
             a.iter().zip(&b).map(|(a, b)| self.changes(a, b, seed)).collect();
         let family = |(overall, loads): &(LogRatio, Vec<LogRatio>)| HypothesisFamily {
@@ -252,7 +255,8 @@ impl Comparison {
 /// common.
 #[test]
 fn equal_servers_are_seldom_called_different_in_many_figures() {
-    let (mut sum, mut n_cases) = (0.0, 0.0);
+    let mut sum = 0.0;
+    let mut n_cases = 0.0;
     for n_repetitions in [3, 5] {
         for (n_loads, n) in [(1, 600), (5, 300), (20, 100)] {
             for deviation in [(0.02, 0.02), (0.02, 0.2)] {
@@ -281,7 +285,8 @@ fn differences_that_matter_are_found() {
         ratio,
     };
     for (comparison, least) in [(comparison(3, 1.1), 0.9), (comparison(5, 1.05), 0.9)] {
-        let (mut loads, mut overall) = (0.0, 0.0);
+        let mut loads = 0.0;
+        let mut overall = 0.0;
         for seed in 0..100 {
             let (whole, findings) = comparison.decided(seed);
             overall += whole.iter().filter(|decided| **decided).count() as f64 / 400.0;
@@ -314,7 +319,8 @@ fn single_runs_allow_for_differences_between_runs() {
         };
         let p: Vec<f64> = (0..(5 * N_FIGURES) as u64)
             .map(|index| {
-                let (a, b) = (run(2 * index, 1.0), run(2 * index + 1, ratio));
+                let a = run(2 * index, 1.0);
+                let b = run(2 * index + 1, ratio);
                 LogRatio::of_runs(&[a], &[b], BETWEEN).unwrap().p_value()
             })
             .collect();

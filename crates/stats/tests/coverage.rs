@@ -40,7 +40,8 @@ impl Case {
             }
         };
         // Pollaczek and Khinchine: R = S + ρ·S·(1 + v) ÷ (2·(1 − ρ)).
-        let (service, busy) = (1.0 / CAPACITY, self.rate() / CAPACITY);
+        let service = 1.0 / CAPACITY;
+        let busy = self.rate() / CAPACITY;
         service + busy * service * (1.0 + variation_squared) / (2.0 * (1.0 - busy))
     }
 
@@ -55,7 +56,8 @@ impl Case {
 
     /// The true quantile of response time, by bisection.
     fn quantile(&self, q: f64) -> Nanos {
-        let (mut low, mut high) = (0.0, 8.0 * self.mean());
+        let mut low = 0.0;
+        let mut high = 8.0 * self.mean();
         for _ in 0..100 {
             let middle = (low + high) / 2.0;
             *(if 1.0 - q < self.tail(middle) { &mut low } else { &mut high }) = middle;
@@ -69,7 +71,8 @@ impl Case {
 ///
 /// Source: Erlang 1909; Kleinrock 1975, problem 5.12.
 fn fixed_tail(rate: f64, time: f64) -> f64 {
-    let (utilization, waits) = (rate / CAPACITY, time * CAPACITY - 1.0);
+    let utilization = rate / CAPACITY;
+    let waits = time * CAPACITY - 1.0;
     if waits < 0.0 {
         return 1.0;
     }
@@ -85,10 +88,13 @@ fn fixed_tail(rate: f64, time: f64) -> f64 {
 /// d = μ₁μ₂ − λ(μ₁ + μ₂) + λa: two exponentials, whose rates are the roots of r² − cr + d.
 fn two_exponential_tail(rate: f64, time: f64) -> f64 {
     let [(p, one), (q, other)] = Service::BRANCHES.map(|(share, mean)| (share, CAPACITY / mean));
-    let (a, b) = (p * one + q * other, one * other);
-    let (c, d) = (one + other - rate, one * other - rate * (one + other) + rate * (p * one + q * other));
+    let a = p * one + q * other;
+    let b = one * other;
+    let c = one + other - rate;
+    let d = one * other - rate * (one + other) + rate * (p * one + q * other);
     let root = (c * c - 4.0 * d).sqrt();
-    let (slow, fast) = ((c - root) / 2.0, (c + root) / 2.0);
+    let slow = (c - root) / 2.0;
+    let fast = (c + root) / 2.0;
     let idle = 1.0 - rate / CAPACITY;
     let part = |at: f64, against: f64| idle * (b - a * at) / (against - at) / at * (-at * time).exp();
     part(slow, fast) + part(fast, slow)
@@ -147,7 +153,8 @@ fn print(case: Case, reached: &CaseCoverage) {
     let held = |tally: &Coverage| percent(1.0 - tally.wrong - tally.none);
     let both = |tally: &Coverage| format!("{}, {}", percent(tally.wrong), percent(tally.none));
     let Case { service, utilization, length } = case;
-    let (order, batch) = (reached.order.iter().map(held), reached.batch.iter().map(both));
+    let order = reached.order.iter().map(held);
+    let batch = reached.batch.iter().map(both);
     let cells: Vec<String> = [held(&reached.mean)].into_iter().chain(order).chain(batch).collect();
     println!("| {service:?} {utilization} | {length} s | {} |", cells.join(" | "));
 }

@@ -136,10 +136,7 @@ pub(crate) const FAMILIES: &[MetricFamily] = &[
         NONE,
         MetricKind::Level,
         "State of each group of rules at the current load point: always 1.",
-        |run, is_current| match is_current {
-            true => run.standings.iter().map(standing).collect(),
-            false => Vec::new(),
-        },
+        |run, is_current| if is_current { run.standings.iter().map(standing).collect() } else { Vec::new() },
     ),
     family("plimsoll.users", USERS, MetricKind::Level, "Users of a closed loop.", |run, is_current| {
         let users = run.point.map(|point| point.load).filter(|load| is_current && load.is_closed());

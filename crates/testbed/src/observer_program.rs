@@ -13,7 +13,9 @@ use crate::owned_resources::{self, OwnedResourceEntry};
 /// The system's error.
 pub fn start_program(mut command: Command) -> io::Result<StartedProgram> {
     let (mut process, entry) = owned_resources::start(false, || command.spawn())?;
-    let (input, output, errors) = (process.stdin.take(), process.stdout.take(), process.stderr.take());
+    let input = process.stdin.take();
+    let output = process.stdout.take();
+    let errors = process.stderr.take();
     let owner = Box::new(OwnedProgram { process, entry: Some(entry) });
     Ok(StartedProgram { owner, input, output, errors })
 }

@@ -94,7 +94,9 @@ fn keep<T>(
 /// milliseconds. For an immediate exit: otherwise values are dropped, which terminates servers gracefully.
 pub fn end_all() -> ShutdownGuard {
     let started = lock();
-    let (mut processes, mut groups, mut folders) = (Vec::new(), Vec::new(), Vec::new());
+    let mut processes = Vec::new();
+    let mut groups = Vec::new();
+    let mut folders = Vec::new();
     for resource in started.resources.values() {
         match resource {
             OwnedResource::Process { pid, leads } => processes.push((*pid, *leads)),

@@ -127,7 +127,8 @@ mod tests {
     #[test]
     fn a_link_instead_of_the_folder_is_refused() {
         let base = tempfile::tempdir().unwrap();
-        let (real, link) = (base.path().join("real"), base.path().join("link"));
+        let real = base.path().join("real");
+        let link = base.path().join("link");
         fs::create_dir(&real).unwrap();
         std::os::unix::fs::symlink(&real, &link).unwrap();
         assert!(matches!(make_private_folder(&link), Err(FolderError::NotAFolder { .. })));

@@ -69,7 +69,8 @@ fn asked(address: &str) -> u64 {
 /// Goal: the accelerator receives the requests, returns the correct bytes, and requests each file from the
 /// origin once.
 fn check(name: &str) {
-    let (base, files) = (directory(), files());
+    let base = directory();
+    let files = files();
     let content = Content::new(files.content_seed);
     let recipe = Recipe::load_accelerator(name).unwrap();
     for variant in recipe.variant_names().into_iter().filter_map(WebVariant::named) {
@@ -113,7 +114,8 @@ fn check(name: &str) {
 /// Goal: HTTP/1.0 requests without a host are hits, too, after the first one. HAProxy serves cached responses
 /// only over HTTP/1.1.
 fn check_http10(name: &str) {
-    let (base, files) = (directory(), files());
+    let base = directory();
+    let files = files();
     let mut sut = start(name, WebVariant::Http1, base.path(), &files);
     sut.warm(&files, true).unwrap_or_else(|error| panic!("{error}"));
     let facts = sut.facts();
@@ -129,7 +131,8 @@ fn check_http10(name: &str) {
 /// Goal: an accelerator can be put in front of a running server.
 #[test]
 fn an_accelerator_can_be_started_in_front_of_a_running_server() {
-    let (base, files) = (directory(), files());
+    let base = directory();
+    let files = files();
     let nginx = SutServer::Recipe(Box::new(Recipe::load("nginx").unwrap()));
     let mut behind = RunningSut::start(request(nginx, base.path(), &files)).unwrap();
     behind.wait_ready(READY_MAX).unwrap_or_else(|error| panic!("{error}"));
@@ -147,7 +150,8 @@ fn an_accelerator_can_be_started_in_front_of_a_running_server() {
 /// Goal: a server that cannot be moved, because its recipe contains no address, is not reported as moved.
 #[test]
 fn a_server_that_cannot_be_moved_keeps_its_address() {
-    let (base, files) = (directory(), files());
+    let base = directory();
+    let files = files();
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../recipes/nginx.toml");
     let fixed = std::fs::read_to_string(path).unwrap().replace("{address}", "127.0.0.1");
     let server = Recipe::parse("fixed.toml", &fixed).unwrap();

@@ -51,7 +51,8 @@ fn with_gateway(request: SutRequest) -> SutRequest {
 /// Goal: the usage of a companion is the server's, also over a restart, and nothing of it is left behind.
 #[test]
 fn a_companion_is_accounted_restarted_and_stopped_with_its_server() {
-    let (base, files) = (directory(), files());
+    let base = directory();
+    let files = files();
     let mark = base.path().to_string_lossy().into_owned();
     let busy = with_companion("while :; do :; done", "inherits-socket = true");
     let mut sut = RunningSut::start(with_gateway(request(busy, base.path(), &files))).unwrap();
@@ -76,7 +77,8 @@ fn a_companion_is_accounted_restarted_and_stopped_with_its_server() {
 
 #[test]
 fn a_companion_that_ends_unexpectedly_is_named_with_its_log() {
-    let (base, files) = (directory(), files());
+    let base = directory();
+    let files = files();
     let broken = with_companion("echo no such module >&2; exit 3", "");
     let mut sut = RunningSut::start(with_gateway(request(broken, base.path(), &files))).unwrap();
     let error = sut.wait_ready(READY_MAX).unwrap_err();
@@ -86,7 +88,8 @@ fn a_companion_that_ends_unexpectedly_is_named_with_its_log() {
 
 #[test]
 fn a_companion_that_never_listens_keeps_the_server_from_being_ready() {
-    let (base, files) = (directory(), files());
+    let base = directory();
+    let files = files();
     let mute = with_companion("read forever", "");
     let mut sut = RunningSut::start(with_gateway(request(mute, base.path(), &files))).unwrap();
     let error = sut.wait_ready(Duration::from_millis(20)).unwrap_err();
@@ -96,7 +99,8 @@ fn a_companion_that_never_listens_keeps_the_server_from_being_ready() {
 
 #[test]
 fn missing_requirements_are_reported_with_the_install_command() {
-    let (base, files) = (directory(), files());
+    let base = directory();
+    let files = files();
     let need =
         "[[gateways.cgi.needs]]\ntitle = \"a module\"\nfind = [\"/no/such.so\"]\ninstall = \"apt-get x\"";
     let request = with_gateway(request(with_companion(":", need), base.path(), &files));

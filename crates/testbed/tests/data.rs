@@ -64,7 +64,8 @@ fn left_in(base: &Path) -> Vec<PathBuf> {
 /// Starts a server with a table of some MiB twice: the second run finds the data of the first, with their password, and both
 /// have a proof of warm caches, after all was evicted from memory.
 fn check(name: &str, table: &str) {
-    let (base, recipe) = (on_disk(), recipe(name, table));
+    let base = on_disk();
+    let recipe = recipe(name, table);
     let mut passwords = Vec::new();
     for is_kept in [false, true] {
         let mut sut = start(&recipe, base.path());

@@ -75,7 +75,8 @@ fn check(name: &str, account: &str, query: Query) {
     let recipe = Recipe::load(name).unwrap();
     let segments = segments_of(account);
     for profile in recipe.profile_names() {
-        let (base, files) = (directory_in(MEMORY), files());
+        let base = directory_in(MEMORY);
+        let files = files();
         let server = SutServer::Recipe(Box::new(recipe.clone()));
         let request =
             testbed::SutRequest { profile: Some(profile.to_owned()), ..request(server, base.path(), &files) };
@@ -129,7 +130,8 @@ fn postgresql_is_made_restored_and_stopped() {
 #[test]
 fn contents_are_loaded_once_and_restored() {
     let _alone = alone_with_postgresql();
-    let (base, files) = (directory_in(MEMORY), files());
+    let base = directory_in(MEMORY);
+    let files = files();
     let start = |contents: &str| {
         let server = SutServer::Recipe(Box::new(Recipe::load("postgresql").unwrap()));
         let contents = DataContents { identity: contents.to_owned(), bytes: None };
@@ -167,7 +169,8 @@ fn postgresql_speaks_tls_in_its_variant_only() {
     let is_encrypted = "SELECT ssl, version FROM pg_stat_ssl WHERE pid = pg_backend_pid()";
     for profile in recipe.profile_names() {
         for (variant, mode, expected) in [(Some("tls"), "verify-full", "t|TLSv1.3"), (None, "prefer", "f|")] {
-            let (base, files) = (directory_in(MEMORY), files());
+            let base = directory_in(MEMORY);
+            let files = files();
             let server = SutServer::Recipe(Box::new(recipe.clone()));
             let request = testbed::SutRequest {
                 profile: Some(profile.to_owned()),
@@ -202,7 +205,8 @@ fn working_directory(folder: &Path) -> PathBuf {
 
 #[test]
 fn an_unknown_variant_is_refused_with_those_of_the_recipe() {
-    let (base, files) = (directory_in(MEMORY), files());
+    let base = directory_in(MEMORY);
+    let files = files();
     let server = SutServer::Recipe(Box::new(Recipe::load("postgresql").unwrap()));
     let request = testbed::SutRequest { variant: Some("tsl".into()), ..request(server, base.path(), &files) };
     let error = RunningSut::start(request).unwrap_err().to_string();
@@ -219,7 +223,8 @@ fn mariadb_is_made_restored_and_stopped() {
 fn a_failed_step_is_reported_with_its_output() {
     let mut recipe = Recipe::load("postgresql").unwrap();
     recipe.steps[0].run = ["sh", "-c", "echo no space for {data}; exit 7"].map(str::to_owned).to_vec();
-    let (base, files) = (directory_in(MEMORY), files());
+    let base = directory_in(MEMORY);
+    let files = files();
     let request = request(SutServer::Recipe(Box::new(recipe)), base.path(), &files);
     let folder = request.work_dir.clone();
     let error = RunningSut::start(request).unwrap_err();
@@ -246,7 +251,8 @@ fn a_missing_account_is_reported() {
     }
     let mut recipe = Recipe::load("mariadb").unwrap();
     recipe.start.account = Some("nobody-of-this-name".to_owned());
-    let (base, files) = (directory_in(MEMORY), files());
+    let base = directory_in(MEMORY);
+    let files = files();
     let error =
         RunningSut::start(request(SutServer::Recipe(Box::new(recipe)), base.path(), &files)).unwrap_err();
     let message = error.to_string();

@@ -12,7 +12,8 @@ use crate::fixture::{READY_MAX, directory, files, request};
 /// Starts a server in a profile, and passes it to `check`; then stops it and checks that nothing is left.
 fn with_server(name: &str, profile: &str, check: impl Fn(&mut RunningSut, &Path)) {
     let recipe = Recipe::load(name).unwrap();
-    let (base, files) = (directory(), files());
+    let base = directory();
+    let files = files();
     let server = SutServer::Recipe(Box::new(recipe));
     let request =
         testbed::SutRequest { profile: Some(profile.to_owned()), ..request(server, base.path(), &files) };
@@ -60,7 +61,8 @@ fn smb(sut: &RunningSut, password: &str, commands: &str) -> Command {
 fn samba_keeps_files_restores_and_stops() {
     for profile in ["benchmark", "default"] {
         with_server("samba", profile, |sut, base| {
-            let (here, back) = (base.join("here"), base.join("back"));
+            let here = base.join("here");
+            let back = base.join("back");
             std::fs::write(&here, [7; 300_000]).unwrap();
             let commands = format!("put {} one; get one {}", here.display(), back.display());
             client(&mut smb(sut, sut.password(), &commands));
@@ -104,7 +106,8 @@ fn mail(sut: &RunningSut, action: &str) -> String {
 fn mail_is_delivered_by_postfix_to_dovecot_and_gone_after_a_restore() {
     if !rustix::process::geteuid().is_root() {
         let recipe = Recipe::load("dovecot-postfix").unwrap();
-        let (base, files) = (directory(), files());
+        let base = directory();
+        let files = files();
         let request = request(SutServer::Recipe(Box::new(recipe)), base.path(), &files);
         let message = RunningSut::start(request).unwrap_err().to_string();
         assert!(message.contains("can be started by root only"), "{message}");

@@ -36,7 +36,8 @@ fn value(readings: &[Reading], counter: Counter, instance: &str) -> u64 {
 /// CPU, one worker: two processes named nginx. Files are in memory, so disks are not checked.
 #[test]
 fn a_server_is_monitored_over_a_restart() {
-    let (base, files) = (directory(), files());
+    let base = directory();
+    let files = files();
     let limits = ResourceLimits { quota: Some(0.9), memory: Some(256 << 20), ..ResourceLimits::default() };
     let mut sut = start(SutRequest { limits, ..request(named("nginx"), base.path(), &files) });
     let mut machine = LocalMachine::new(Some(sut.watched()));
@@ -70,7 +71,8 @@ fn a_server_is_monitored_over_a_restart() {
 /// Goal: nginx reports how busy it is. The requests so far and the monitor's own add up to all requests.
 #[test]
 fn nginx_reports_its_connections_and_requests() {
-    let (base, files) = (directory(), files());
+    let base = directory();
+    let files = files();
     let sut = start(request(named("nginx"), base.path(), &files));
     let mut status = ServiceStatus::new(&sut.watched()).unwrap();
     let before = value(&read(&mut status), Counter::ServiceRequests, "");
@@ -87,7 +89,8 @@ fn nginx_reports_its_connections_and_requests() {
 #[test]
 fn apache_reports_its_workers() {
     for recipe in ["apache", "apache-prefork"] {
-        let (base, files) = (directory(), files());
+        let base = directory();
+        let files = files();
         let sut = start(request(named(recipe), base.path(), &files));
         let readings = read(&mut ServiceStatus::new(&sut.watched()).unwrap());
         let [workers, busy, idle] = [Counter::ServiceWorkers, Counter::ServiceBusy, Counter::ServiceIdle]
@@ -98,7 +101,8 @@ fn apache_reports_its_workers() {
 
 #[test]
 fn a_status_page_behind_tls_or_of_another_profile_is_not_read() {
-    let (base, files) = (directory(), files());
+    let base = directory();
+    let files = files();
     let tls = SutRequest { variant: Some("tls".into()), ..request(named("nginx"), base.path(), &files) };
     assert!(ServiceStatus::new(&start(tls).watched()).is_none());
     let profile = Some("default".to_owned());

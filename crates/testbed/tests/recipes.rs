@@ -53,7 +53,8 @@ fn start(request: SutRequest) -> RunningSut {
 /// Requests every file, in every profile and variant, and compares every byte.
 fn check_files(name: &str) {
     let recipe = Recipe::load(name).unwrap();
-    let (base, files) = (directory(), files());
+    let base = directory();
+    let files = files();
     let content = Content::new(files.content_seed);
     for profile in recipe.profile_names() {
         for name in recipe.variant_names() {
@@ -84,7 +85,8 @@ fn check_files(name: &str) {
 /// Requests pages, besides files, through each gateway of the recipe that can be tested here.
 fn check_gateways(name: &str) {
     let recipe = Recipe::load(name).unwrap();
-    let (base, files) = (directory(), files());
+    let base = directory();
+    let files = files();
     let program = write_stand_in(base.path());
     // FastCGI needs Plimsoll itself.
     for kind in recipe.gateways.keys().copied().filter(|kind| *kind != GatewayKind::FastCgi) {

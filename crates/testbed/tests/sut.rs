@@ -81,11 +81,13 @@ fn a_quota_limits_all_processes_of_the_server_together() {
     };
     let sut = RunningSut::start(request).unwrap();
     let clock = RealClock::start();
-    let (start, used) = (clock.now(), sut.usage().unwrap());
+    let start = clock.now();
+    let used = sut.usage().unwrap();
     while clock.now() - start < Nanos::from_secs(1) {
         std::thread::park_timeout(Duration::from_millis(10));
     }
-    let (end, used_then) = (clock.now(), sut.usage().unwrap());
+    let end = clock.now();
+    let used_then = sut.usage().unwrap();
     let cpus = (used_then.cpu - used.cpu).as_secs_f64() / (end - start).as_secs_f64();
     let facts = sut.facts();
     match sut.quota() {
@@ -277,7 +279,8 @@ input = "started at {second_port} with {password}\n"
 /// not count as readiness. A server that must be alone is gone while it rests.
 #[test]
 fn data_are_made_once_and_restored_and_filled_at_each_start() {
-    let (base, files) = (directory(), files());
+    let base = directory();
+    let files = files();
     let recipe = Recipe::parse("keeper.toml", WITH_DATA).unwrap();
     let request = request(SutServer::Recipe(Box::new(recipe)), base.path(), &files);
     let data = request.data_dir.clone();
@@ -317,7 +320,8 @@ fn a_built_in_server_announces_its_address_and_ends_with_its_input() {
     let base = directory();
     let files = files();
     let script = r#"echo starting; echo '{"ready": {"address": "127.0.0.1:4711"}}'; read end; exit 4"#;
-    let (program, args) = ("/bin/sh".into(), vec!["-c".into(), script.into()]);
+    let program = "/bin/sh".into();
+    let args = vec!["-c".into(), script.into()];
     let server = SutServer::BuiltIn { family: Family::Web, status: None, program, args };
     let mut sut = RunningSut::start(request(server, base.path(), &files)).unwrap();
     sut.wait_ready(READY_MAX).unwrap_or_else(|error| panic!("{error}"));
@@ -331,7 +335,8 @@ fn a_built_in_server_announces_its_address_and_ends_with_its_input() {
 #[test]
 fn only_a_server_with_dropped_rights_passes_the_private_folder() {
     use std::os::unix::fs::MetadataExt;
-    let (base, files) = (directory(), files());
+    let base = directory();
+    let files = files();
     let folder = private(base.path());
     let mode = || std::fs::metadata(&folder).unwrap().mode() & 0o7777;
     let run = |server| {
@@ -351,7 +356,8 @@ fn only_a_server_with_dropped_rights_passes_the_private_folder() {
 #[test]
 fn a_folder_writable_by_others_is_refused_and_left_alone() {
     use std::os::unix::fs::PermissionsExt;
-    let (base, files) = (directory(), files());
+    let base = directory();
+    let files = files();
     let folder = private(base.path());
     let trap = folder.join("plimsoll-sut-1-0");
     std::fs::create_dir(&trap).unwrap();

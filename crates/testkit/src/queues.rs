@@ -99,7 +99,8 @@ mod tests {
     fn simulated_queues_follow_the_formulas() {
         let simulated = |servers: usize, rate: f64, service: &mut dyn FnMut(&mut Rng) -> u64| {
             let mut rng = Rng::new(5, StreamPurpose::Simulation, servers as u64);
-            let (mut due, mut total) = (0, 0);
+            let mut due = 0;
+            let mut total = 0;
             let mut free = vec![0; servers];
             let n = 300_000;
             for _ in 0..n {

@@ -102,7 +102,8 @@ impl BlockingClock for SimThreads {
     fn spawn(&self, name: String, body: impl FnOnce() + Send + 'static) -> io::Result<JoinHandle<()>> {
         let number = {
             let mut state = self.state();
-            let (now, number) = (state.now, state.n_threads);
+            let now = state.now;
+            let number = state.n_threads;
             state.sleeping.insert((now, number));
             state.n_threads += 1;
             number

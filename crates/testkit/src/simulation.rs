@@ -169,8 +169,11 @@ impl Simulation {
         let (mix, (sender, records)) = (Arc::new(mix), channel());
         let shares =
             partition(point.index, point.load, self.plan.load_threads()).into_iter().map(|assignment| {
-                let (mix, threads, server) = (Arc::clone(&mix), threads.clone(), Arc::clone(server));
-                let (setup, sender) = (self.setup(point, assignment), sender.clone());
+                let mix = Arc::clone(&mix);
+                let threads = threads.clone();
+                let server = Arc::clone(server);
+                let setup = self.setup(point, assignment);
+                let sender = sender.clone();
                 let stop = StopAt { clock: threads.clone(), at: self.stop_at.map(|at| START + at) };
                 move || {
                     let runtime =
@@ -241,10 +244,12 @@ impl Simulation {
         M: Mix<Operation: SimOperation> + 'static,
     {
         let ShareContext { server_state, mut outbox, n_running } = context.clone();
-        let (clock, timers) = (executor.clock.clone(), Rc::clone(&executor.timers));
+        let clock = executor.clock.clone();
+        let timers = Rc::clone(&executor.timers);
         let stop = StopAt { clock: clock.clone(), at: self.stop_at.map(|at| START + at) };
         let driver = {
-            let (clock, timers) = (clock.clone(), Rc::clone(&timers));
+            let clock = clock.clone();
+            let timers = Rc::clone(&timers);
             move |user| SimDriver::<M::Operation> {
                 server_state: Rc::clone(&server_state),
                 timers: Rc::clone(&timers),
@@ -287,7 +292,8 @@ struct ShareContext {
 
 /// Analyzes the records of all load threads at the first load point of a complete run.
 pub fn analyze(plan: &Plan, intervals: Vec<IntervalRecord>) -> Analysis {
-    let (mut analyzer, mut merging) = (Analyzer::new(plan), IntervalMerger::default());
+    let mut analyzer = Analyzer::new(plan);
+    let mut merging = IntervalMerger::default();
     for record in intervals {
         merging.add(record, plan.load_threads()).into_iter().for_each(|whole| analyzer.interval(&whole));
     }

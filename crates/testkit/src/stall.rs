@@ -111,7 +111,8 @@ mod tests {
             let responses = simulated(&stall);
             for q in [0.5, 0.9, 0.95, 0.99, 0.999, 1.0] {
                 let rank = ((q * responses.len() as f64).ceil() as usize).max(1);
-                let (found, expected) = (responses[rank - 1], stall.response_quantile(q).unwrap());
+                let found = responses[rank - 1];
+                let expected = stall.response_quantile(q).unwrap();
                 let within = 2.0 / rate + 2.0 / capacity;
                 assert!((found - expected).abs() <= within, "{stall:?} q {q}: {found} for {expected}");
             }

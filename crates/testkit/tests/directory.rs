@@ -74,13 +74,15 @@ where
     D: BlockingDriver<Operation = WebRequest> + Send + 'static,
 {
     let (sender, records) = channel();
-    let (clock, point) = (RealClock::start(), plan.load_points[0]);
+    let clock = RealClock::start();
+    let point = plan.load_points[0];
     let mix = Arc::new(Pages::new(web, plan.seed, point.load));
     let origin = clock.now() + Nanos::from_millis(50);
     thread::scope(|scope| {
         let mut shares = Vec::new();
         for assignment in partition(point.index, point.load, plan.load_threads()) {
-            let (mut outbox, mix) = (Outbox(sender.clone()), Arc::clone(&mix));
+            let mut outbox = Outbox(sender.clone());
+            let mix = Arc::clone(&mix);
             let setup = PointSetup {
                 point,
                 agent: 0,
@@ -95,7 +97,8 @@ where
             shares.push(scope.spawn(move || {
                 let probe = Box::new(|| LoadThreadUse { cpu: thread_cpu(), ..LoadThreadUse::default() });
                 let runtime = BlockingRuntime { clock, probe };
-                let (driver, stop) = (|_| driver(clock), AtomicBool::new(false));
+                let driver = |_| driver(clock);
+                let stop = AtomicBool::new(false);
                 run_blocking_point(&setup, runtime, &mix, driver, origin, &mut outbox, &stop)
             }));
         }

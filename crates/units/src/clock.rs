@@ -101,7 +101,8 @@ mod tests {
     fn copies_of_the_real_clock_agree() {
         let clock = RealClock::start();
         let copy = clock;
-        let (first, second) = (clock.now(), copy.now());
+        let first = clock.now();
+        let second = copy.now();
         assert!(first <= second, "{first:?} {second:?}");
         assert!(second - first < Nanos::from_secs(1));
     }

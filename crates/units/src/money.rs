@@ -89,9 +89,11 @@ impl Money {
 
     /// Returns the digits with all decimals, without groups and currency: `29581.00`.
     pub fn digits(self) -> String {
-        let (sign, decimals) = (if self.minor < 0 { "-" } else { "" }, self.currency.decimals());
+        let sign = if self.minor < 0 { "-" } else { "" };
+        let decimals = self.currency.decimals();
         let unit = 10u64.pow(decimals);
-        let (whole, fraction) = (self.minor.unsigned_abs() / unit, self.minor.unsigned_abs() % unit);
+        let whole = self.minor.unsigned_abs() / unit;
+        let fraction = self.minor.unsigned_abs() % unit;
         match decimals {
             0 => format!("{sign}{whole}"),
             _ => format!("{sign}{whole}.{fraction:0width$}", width = decimals as usize),

@@ -205,7 +205,9 @@ mod tests {
     #[test]
     fn exponential_think_times_have_the_mean_and_deviation_asked_for() {
         let mut rng = Rng::new(3, StreamPurpose::User, 0);
-        let (mut sum, mut squares, mut longest) = (0.0, 0.0, 0.0_f64);
+        let mut sum = 0.0;
+        let mut squares = 0.0;
+        let mut longest = 0.0_f64;
         for _ in 0..1_000_000 {
             let seconds = rng.exponential(Nanos::from_millis(270)).as_secs_f64();
             sum += seconds;

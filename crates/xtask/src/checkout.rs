@@ -40,7 +40,8 @@ fn closed_to_others(path: &Path, mode: impl Fn(&Path) -> Option<u32>) -> Option<
 }
 
 fn closed_text(path: &Path, closed: &Path) -> String {
-    let (path, closed) = (path.display(), closed.display());
+    let path = path.display();
+    let closed = closed.display();
     format!(
         "other users cannot enter `{closed}`, and Apache and PostgreSQL, which run as users of their own, cannot read \
          `{path}`: their tests will fail\n\

@@ -50,7 +50,8 @@ fn report(plimsoll: &Path) -> Result<PathBuf> {
         fs::remove_dir_all(&folder)?;
     }
     fs::create_dir_all(&folder)?;
-    let (file, pdf) = (folder.join("run.plim"), folder.join("report.pdf"));
+    let file = folder.join("run.plim");
+    let pdf = folder.join("report.pdf");
     let mut short = Command::new(plimsoll);
     short
         .args(["run", "one-object", "--load", "1,2,4", "--settle", "0", "--duration", "2", "--out"])
@@ -59,7 +60,8 @@ fn report(plimsoll: &Path) -> Result<PathBuf> {
     ensure!(matches!(status.code(), Some(0 | 3)), "`{}` ended with {status}", line(&short));
     let clock = RealClock::start();
     run(Command::new(plimsoll).arg("report").arg(&file).arg("--pdf").arg(&pdf))?;
-    let (seconds, bytes) = (clock.now().as_secs_f64(), fs::metadata(&pdf)?.len());
+    let seconds = clock.now().as_secs_f64();
+    let bytes = fs::metadata(&pdf)?.len();
     println!("set in {seconds:.2} s, {bytes} bytes");
     Ok(pdf)
 }

@@ -65,12 +65,14 @@ pub(crate) fn perform() -> Result<()> {
     let installation = begin_installation(&REQUIRED_PACKAGES)?;
     let clock = RealClock::start();
     let mut summary = Vec::new();
-    let (mut n_failed, mut n_accepted) = (0, 0);
+    let mut n_failed = 0;
+    let mut n_accepted = 0;
     let steps = steps(installation);
     let n_steps = steps.len();
     for (name, step) in steps {
         println!("\n== {name}");
-        let (begin, cpu_before) = (clock.now(), noise::own()?);
+        let begin = clock.now();
+        let cpu_before = noise::own()?;
         let result = step();
         let seconds = clock.now().saturating_sub(begin).as_secs_f64();
         let word = match &result {

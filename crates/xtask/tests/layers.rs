@@ -104,7 +104,8 @@ fn layers(architecture: &str) -> BTreeMap<String, Option<u32>> {
     rows.take_while(|line| line.starts_with('|'))
         .map(|row| {
             let mut cells = row.trim_matches('|').split('|').map(str::trim);
-            let (layer, name) = (cells.next().unwrap(), cells.next().unwrap());
+            let layer = cells.next().unwrap();
+            let name = cells.next().unwrap();
             (name.trim_matches('`').to_owned(), layer.parse().ok())
         })
         .collect()

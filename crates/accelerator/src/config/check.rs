@@ -67,7 +67,8 @@ impl Config {
         let is_replaced = !overrides.listens.is_empty();
         let mut conflicts = Vec::new();
         for (index, listen) in listens.iter().enumerate() {
-            let (address, at) = (listen.address, index.to_string());
+            let address = listen.address;
+            let at = index.to_string();
             if listen.tls && self.settings.tls.is_none() {
                 let conflict = Conflict::new(format!("`{address}` needs TLS, but there is no certificate"))
                     .hint("add `[[tls.certificate]]` with `chain` and `key`");

@@ -251,9 +251,12 @@ pub(super) fn limits() -> TableSpec<ClientLimits> {
 }
 
 fn head_size() -> ValueSpec<usize> {
-    memory_size().and_then(|size| match size <= http1::HEAD_BYTES_MAX {
-        true => Ok(size),
-        false => Err(ValueError::new("`head-max` of `[limits]` is more than `64 KiB`")
-            .hint("larger heads are never read")),
+    memory_size().and_then(|size| {
+        if size <= http1::HEAD_BYTES_MAX {
+            Ok(size)
+        } else {
+            Err(ValueError::new("`head-max` of `[limits]` is more than `64 KiB`")
+                .hint("larger heads are never read"))
+        }
     })
 }

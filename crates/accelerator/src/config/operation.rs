@@ -72,9 +72,10 @@ pub(super) fn disk() -> TableSpec<DiskSettings> {
 }
 
 fn disk_size() -> ValueSpec<u64> {
-    size().and_then(|size| match DiskSettings::BYTES_MIN <= size {
-        true => Ok(size),
-        false => {
+    size().and_then(|size| {
+        if DiskSettings::BYTES_MIN <= size {
+            Ok(size)
+        } else {
             let least = DiskSettings::BYTES_MIN >> 20;
             Err(ValueError::new(format!("expected at least `{least} MiB` as `size` of `[disk]`")))
         }

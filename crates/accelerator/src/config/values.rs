@@ -65,11 +65,10 @@ pub(super) fn fraction() -> ValueSpec<Ratio> {
     let fraction = ValueSpec::new(schema, move |value| ratio.read(value));
     fraction.named("Fraction", "A fraction of at most a tenth.").and_then(|fraction| {
         let most = Heuristic::FRACTION_MAX.0;
-        match 0.0 < fraction && fraction <= most {
-            true => Ok(Ratio(fraction)),
-            false => {
-                Err(ValueError::new(format!("expected a number above 0 and up to {most}, found {fraction}")))
-            }
+        if 0.0 < fraction && fraction <= most {
+            Ok(Ratio(fraction))
+        } else {
+            Err(ValueError::new(format!("expected a number above 0 and up to {most}, found {fraction}")))
         }
     })
 }
@@ -107,26 +106,33 @@ pub(super) fn peers() -> ValueSpec<IpNet> {
 pub(super) fn token() -> ValueSpec<String> {
     text().and_then(|name| {
         let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._".contains(&byte);
-        match !name.is_empty() && name.bytes().all(is_plain) {
-            true => Ok(name),
-            false => Err(ValueError::new(format!("expected letters, digits and `-._`, found `{name}`"))),
+        if !name.is_empty() && name.bytes().all(is_plain) {
+            Ok(name)
+        } else {
+            Err(ValueError::new(format!("expected letters, digits and `-._`, found `{name}`")))
         }
     })
 }
 
 /// Hosts, with or without a port.
 pub(super) fn host() -> ValueSpec<String> {
-    text().and_then(|host| match is_host(&host) {
-        true => Ok(host),
-        false => Err(ValueError::new(format!("expected `host` or `host:port`, found `{host}`"))),
+    text().and_then(|host| {
+        if is_host(&host) {
+            Ok(host)
+        } else {
+            Err(ValueError::new(format!("expected `host` or `host:port`, found `{host}`")))
+        }
     })
 }
 
 /// Hosts without a port.
 pub(super) fn host_name() -> ValueSpec<String> {
-    text().and_then(|name| match is_host(&name) && !name.contains(':') {
-        true => Ok(name),
-        false => Err(ValueError::new(format!("expected names without a port, found `{name}`"))),
+    text().and_then(|name| {
+        if is_host(&name) && !name.contains(':') {
+            Ok(name)
+        } else {
+            Err(ValueError::new(format!("expected names without a port, found `{name}`")))
+        }
     })
 }
 
@@ -151,7 +157,8 @@ pub(super) fn statuses() -> ValueSpec<RangeInclusive<u16>> {
 fn parse_statuses(text: &str) -> Option<RangeInclusive<u16>> {
     let status = |text: &str| text.trim().parse().ok().filter(|status| (100..600).contains(status));
     let (first, last) = text.split_once('-').unwrap_or((text, text));
-    let (first, last) = (status(first)?, status(last)?);
+    let first = status(first)?;
+    let last = status(last)?;
     (first <= last).then_some(first..=last)
 }
 

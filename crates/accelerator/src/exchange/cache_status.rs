@@ -126,7 +126,8 @@ impl CacheStatus {
 
 /// Returns the remaining freshness of a stored response, or the time since it became stale.
 fn freshness(stored: &StoredMeta, now: WallTime) -> Freshness {
-    let (age, length) = (stored.age(now), stored.lifetime.length);
+    let age = stored.age(now);
+    let length = stored.lifetime.length;
     if age < length {
         Freshness::Fresh(length.saturating_sub(age))
     } else {
@@ -145,7 +146,8 @@ mod tests {
     /// Returns the `Cache-Status` of a response with this line that was received now.
     fn written(detail: CacheStatusDetail, line: (&[u8], &[u8])) -> Option<String> {
         let now = WallTime(784_111_777_000);
-        let (times, policy) = (ExchangeTimes { requested: now, received: now }, Settings::default());
+        let times = ExchangeTimes { requested: now, received: now };
+        let policy = Settings::default();
         let meta = ResponseMeta::read(200, [line].into_iter(), times, &policy);
         let stored = StoredMeta::new(meta, Variant::default(), 5, &policy);
         let cache_status = CacheStatus::forwarded(

@@ -183,7 +183,8 @@ impl Exchange {
     /// Notes that a response was not stored: the next requests for it are not collapsed, and the stored response that
     /// it replaces is removed.
     pub(super) fn note_not_stored(&self, fetch: &OriginFetch, why: NotStored, status: u16) {
-        let (key, now) = (fetch.request.key.as_str(), wall());
+        let key = fetch.request.key.as_str();
+        let now = wall();
         if fetch.stale.is_some() && status < 500 && why.is_persistent() {
             self.shared.store.purge(&Purge::Key(key.to_owned()), Removal::Delete, now);
         }

@@ -184,8 +184,10 @@ impl StoreFill {
     }
 
     fn store(&self) {
-        let (streaming, shared) = (&self.streaming, &self.exchange.shared);
-        let (key, lines) = (self.fetch.request.key.clone(), streaming.lines.clone());
+        let streaming = &self.streaming;
+        let shared = &self.exchange.shared;
+        let key = self.fetch.request.key.clone();
+        let lines = streaming.lines.clone();
         let body = shared.store.pack(key.as_str(), &streaming.pieces());
         let mut stored = streaming.stored.clone();
         stored.body_bytes = body.len() as u64;

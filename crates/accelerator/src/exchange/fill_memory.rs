@@ -65,7 +65,8 @@ mod tests {
     #[test]
     fn memory_for_responses_in_progress_is_limited_and_released() {
         let memory = Arc::new(FillMemory::new(100));
-        let (mut one, mut other) = (FillReservation::new(&memory), FillReservation::new(&memory));
+        let mut one = FillReservation::new(&memory);
+        let mut other = FillReservation::new(&memory);
         assert!(one.reserve(60) && other.reserve(40) && !one.reserve(1));
         assert_eq!(memory.bytes(), 101);
         drop(one);

@@ -183,9 +183,11 @@ mod tests {
 
     #[tokio::test]
     async fn the_first_request_leads_and_followers_get_the_outcome() {
-        let (flights, store) = (flights(), Store::in_memory(1 << 20));
+        let flights = flights();
+        let store = Store::in_memory(1 << 20);
         let lead = leader(&flights, &store);
-        let (one, other) = (follower(&flights, &store), follower(&flights, &store));
+        let one = follower(&flights, &store);
+        let other = follower(&flights, &store);
         let (outcome, ()) = tokio::join!(one.outcome(), async { lead.settle(FlightOutcome::StoreChanged) });
         assert!(matches!(outcome, FlightOutcome::StoreChanged));
         drop(lead);
@@ -198,7 +200,8 @@ mod tests {
 
     #[tokio::test]
     async fn followers_of_a_dropped_leader_fetch_uncollapsed() {
-        let (flights, store) = (flights(), Store::in_memory(1 << 20));
+        let flights = flights();
+        let store = Store::in_memory(1 << 20);
         let lead = leader(&flights, &store);
         let flight = follower(&flights, &store);
         let (outcome, ()) = tokio::join!(flight.outcome(), async { drop(lead) });
@@ -208,7 +211,8 @@ mod tests {
 
     #[test]
     fn requests_after_a_removal_do_not_follow_an_earlier_flight() {
-        let (flights, store) = (flights(), Store::in_memory(1 << 20));
+        let flights = flights();
+        let store = Store::in_memory(1 << 20);
         let early = leader(&flights, &store);
         follower(&flights, &store);
         store.invalidate(KEY, WallTime(0));

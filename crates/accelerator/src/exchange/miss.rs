@@ -159,7 +159,8 @@ impl Exchange {
             return response;
         }
         let (sender, receiver) = oneshot::channel();
-        let (exchange, task_fetch) = (Rc::clone(self), Rc::clone(&fetch));
+        let exchange = Rc::clone(self);
+        let task_fetch = Rc::clone(&fetch);
         spawn_local(async move {
             let outcome = exchange.fetch(&task_fetch, false, Some(leader), &interims).await;
             // The client may be gone.
@@ -187,7 +188,8 @@ impl Exchange {
 
     /// Looks up the store again; `None` if it still cannot answer.
     fn look_up_again(&self, fetch: &OriginFetch) -> Option<Response> {
-        let (request, now) = (&fetch.request, wall());
+        let request = &fetch.request;
+        let now = wall();
         let found = self.shared.store.lookup(request.key.as_str());
         let policy = &self.settings.policy;
         let CacheDecision::Serve { index, content, .. } =
@@ -202,7 +204,8 @@ impl Exchange {
 
     /// Reads along with a response in progress, if it matches the request and its beginning is still in memory.
     fn attach(&self, fetch: &OriginFetch, streaming: &Arc<StreamingResponse>) -> FollowOutcome {
-        let (request, now) = (&fetch.request, wall());
+        let request = &fetch.request;
+        let now = wall();
         let policy = &self.settings.policy;
         let content = match decide(&request.meta, request.lines(), [&streaming.stored], now, policy) {
             CacheDecision::Serve { content, .. } => content,
@@ -220,7 +223,8 @@ impl Exchange {
 
     /// Makes the client's response from the outcome of a fetch.
     fn response_for(&self, fetch: &OriginFetch, outcome: FetchOutcome) -> Response {
-        let (request, policy) = (&fetch.request, &self.settings.policy);
+        let request = &fetch.request;
+        let policy = &self.settings.policy;
         match outcome {
             FetchOutcome::Storing { reader, lines } => {
                 let streaming = Arc::clone(reader.streaming());
@@ -263,7 +267,8 @@ impl Exchange {
 
     /// Returns a stale response in place of an error, if that is allowed.
     fn stale_instead(&self, fetch: &OriginFetch, failure: FetchFailure) -> Option<Response> {
-        let (request, now) = (&fetch.request, wall());
+        let request = &fetch.request;
+        let now = wall();
         let (object, why) = fetch.stale_substitute(failure, now, &self.settings.policy)?;
         let cache_status =
             CacheStatus::forwarded(fetch.why, ResponsePath::Stale, why.into(), Some(object.origin_time));

@@ -54,7 +54,8 @@ impl OriginFetch {
         why: ValidationReason,
         object: Arc<StoredResponse>,
     ) -> OriginFetch {
-        let (variant, against) = (object.stored.variant.clone(), vec![Arc::clone(&object)]);
+        let variant = object.stored.variant.clone();
+        let against = vec![Arc::clone(&object)];
         let is_shareable = matches!(why, ValidationReason::Stale | ValidationReason::Invalidated);
         let (why, reason) = (why.into(), why.into());
         OriginFetch { request, why, reason, variant, against, stale: Some(object), is_shareable }

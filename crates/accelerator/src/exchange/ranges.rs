@@ -39,7 +39,8 @@ impl PartialResponse<'_> {
     /// Returns a 206 with several ranges, as `multipart/byteranges` (RFC 9110 §14.6).
     pub(super) fn multiple_ranges(&self, ranges: &[ByteRange]) -> Response {
         let boundary = boundary();
-        let (content_type, body) = (self.object.lines.get("content-type"), self.object.lend());
+        let content_type = self.object.lines.get("content-type");
+        let body = self.object.lend();
         let mut pieces = Vec::with_capacity(2 * ranges.len() + 1);
         for range in ranges {
             let mut head = format!("\r\n--{boundary}\r\n").into_bytes();
@@ -110,7 +111,8 @@ mod tests {
 
     #[test]
     fn multipart_boundaries_differ_and_are_tokens() {
-        let (one, other) = (boundary(), boundary());
+        let one = boundary();
+        let other = boundary();
         assert_ne!(one, other);
         assert!(one.len() == 32 && one.bytes().all(|byte| byte.is_ascii_alphanumeric()));
     }

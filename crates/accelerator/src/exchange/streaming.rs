@@ -387,7 +387,8 @@ mod tests {
     #[tokio::test]
     async fn a_truncated_body_is_truncated_for_all_readers() {
         let flow = streaming();
-        let (mut one, other) = (flow.reader().unwrap(), flow.reader().unwrap());
+        let mut one = flow.reader().unwrap();
+        let other = flow.reader().unwrap();
         flow.push(Bytes::from_static(b"abc"));
         flow.end(Err(BodyError::Truncated));
         assert_eq!(one.rest(), None);
@@ -399,7 +400,8 @@ mod tests {
     #[tokio::test]
     async fn a_discarded_response_waits_for_the_slowest_reader() {
         let flow = streaming();
-        let (mut fast, mut slow) = (flow.reader().unwrap(), flow.reader().unwrap());
+        let mut fast = flow.reader().unwrap();
+        let mut slow = flow.reader().unwrap();
         let piece = Bytes::from(vec![0; WINDOW_BYTES as usize]);
         flow.push(piece.clone());
         assert!(flow.room().await, "kept: no end of room");

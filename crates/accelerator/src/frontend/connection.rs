@@ -157,7 +157,8 @@ async fn within<T>(limit: Nanos, future: impl Future<Output = T>) -> Option<T> {
 }
 
 async fn serve_http2<W: ClientStream + 'static>(stream: W, peer: Peer, worker: &Rc<Worker>) {
-    let (limits, settings) = (worker.limits(), worker.http2());
+    let limits = worker.limits();
+    let settings = worker.http2();
     let Peer { client, scheme } = peer;
     let stream = (stream, W::unacknowledged as fn(&W) -> u64);
     let ended = http2::serve(stream, (client, scheme), worker, &limits, &settings, worker.draining()).await;

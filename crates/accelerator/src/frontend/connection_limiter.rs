@@ -90,7 +90,8 @@ mod tests {
 
     #[test]
     fn permits_are_returned() {
-        let (connection_limiter, limits) = (Arc::new(ConnectionLimiter::default()), limits(2, None));
+        let connection_limiter = Arc::new(ConnectionLimiter::default());
+        let limits = limits(2, None);
         let one = connection_limiter.acquire(address("192.0.2.1"), &limits).unwrap();
         let _other = connection_limiter.acquire(address("192.0.2.1"), &limits).unwrap();
         for _ in 0..3 {
@@ -105,7 +106,8 @@ mod tests {
 
     #[test]
     fn one_address_cannot_take_all_connections() {
-        let (connection_limiter, limits) = (Arc::new(ConnectionLimiter::default()), limits(100, Some(1)));
+        let connection_limiter = Arc::new(ConnectionLimiter::default());
+        let limits = limits(100, Some(1));
         let one = connection_limiter.acquire(address("192.0.2.1"), &limits).unwrap();
         let refused = |from| connection_limiter.acquire(address(from), &limits).err();
         assert_eq!(refused("192.0.2.1"), Some(DisconnectReason::ConnectionsPerAddress));

@@ -70,7 +70,9 @@ impl From<DeadlineElapsed> for io::Error {
 
 impl Default for TimeoutTicker {
     fn default() -> TimeoutTicker {
-        let (now, next_id, idle_max) = (Cell::new(0), Cell::new(0), Cell::new(NEVER));
+        let now = Cell::new(0);
+        let next_id = Cell::new(0);
+        let idle_max = Cell::new(NEVER);
         TimeoutTicker { now, next_id, idle_max, deadlines: RefCell::default() }
     }
 }
@@ -229,7 +231,9 @@ mod tests {
     #[test]
     fn only_idle_connections_have_their_timeout_shortened() {
         let ticker = Rc::new(TimeoutTicker::default());
-        let (idle, in_flight, late) = (ticker.deadline(), ticker.deadline(), ticker.deadline());
+        let idle = ticker.deadline();
+        let in_flight = ticker.deadline();
+        let late = ticker.deadline();
         idle.set_idle(Nanos::from_secs(60));
         in_flight.set(Nanos::from_secs(60));
         ticker.shorten_idle();
@@ -241,7 +245,8 @@ mod tests {
     #[test]
     fn a_dropped_deadline_is_removed() {
         let ticker = Rc::new(TimeoutTicker::default());
-        let (one, other) = (ticker.deadline(), ticker.deadline());
+        let one = ticker.deadline();
+        let other = ticker.deadline();
         drop(one);
         assert_eq!(ticker.deadlines.borrow().len(), 1);
         drop(other);

@@ -46,7 +46,9 @@ impl Worker {
         if input.is_empty() || self.is_draining() {
             return batch;
         }
-        let (context, mut memo, now) = (self.context.borrow(), self.memo.borrow_mut(), wall());
+        let context = self.context.borrow();
+        let mut memo = self.memo.borrow_mut();
+        let now = wall();
         while batch.consumed < input.len()
             && batch.responses < responses_max
             && output.len() < OUTPUT_BYTES_MAX
@@ -117,7 +119,8 @@ impl WorkerContext {
         body_bytes: usize,
         now: WallTime,
     ) {
-        let (handling, status) = (entry.memo().handling(object), entry.memo().status(object));
+        let handling = entry.memo().handling(object);
+        let status = entry.memo().status(object);
         self.counters.note(&handling, status, (head_bytes + body_bytes) as u64);
         if !self.log.is_on() {
             return;

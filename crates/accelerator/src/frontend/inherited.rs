@@ -65,9 +65,8 @@ fn listening(descriptor: OwnedFd) -> io::Result<(SocketAddr, Socket)> {
 /// Deals the sockets of one address to workers: each socket has a worker, and each worker a socket, a shared one if
 /// there are fewer sockets.
 pub(super) fn deal(sockets: &[Socket], workers: usize) -> io::Result<Vec<Vec<Socket>>> {
-    let is_for = |worker: usize, index: usize| match sockets.len() < workers {
-        true => index == worker % sockets.len(),
-        false => index % workers == worker,
+    let is_for = |worker: usize, index: usize| {
+        if sockets.len() < workers { index == worker % sockets.len() } else { index % workers == worker }
     };
     let of = |worker: usize| {
         let own = sockets.iter().enumerate().filter(|(index, _)| is_for(worker, *index));

@@ -29,7 +29,8 @@ pub(super) struct MinRateDeadline {
 impl MinRateDeadline {
     /// Starts a deadline; `rate_min` is in bytes per second, 0 for none.
     pub(super) fn new(timeout: Nanos, rate_min: u64) -> MinRateDeadline {
-        let (waited, silent) = (Nanos::ZERO, Nanos::ZERO);
+        let waited = Nanos::ZERO;
+        let silent = Nanos::ZERO;
         MinRateDeadline { timeout, rate_min, waited, silent, bytes: 0, first_left: None }
     }
 
@@ -110,7 +111,8 @@ mod tests {
     #[test]
     fn a_drip_of_bytes_ends_below_the_minimum_rate() {
         let mut min_rate = MinRateDeadline::new(Nanos::from_secs(2), 400);
-        let (wait, mut waits) = (Nanos::from_millis(1_250), 0);
+        let wait = Nanos::from_millis(1_250);
+        let mut waits = 0;
         // After k waits with 100 bytes each, 2 + k / 4 - 5 k / 4 = 2 - k seconds are left: too few after the first.
         while wait < min_rate.remaining() {
             min_rate.add_wait(wait);

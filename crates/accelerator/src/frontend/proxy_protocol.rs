@@ -164,9 +164,11 @@ where
 {
     let mut address =
         |part| words.next().and_then(|word| word.parse::<A>().ok()).ok_or(ProxyError::Line(part));
-    let (source, _) = (address("source address")?, address("destination address")?);
+    let source = address("source address")?;
+    let _ = address("destination address")?;
     let mut port = |part| words.next().and_then(parse_port).ok_or(ProxyError::Line(part));
-    let (source_port, _) = (port("source port")?, port("destination port")?);
+    let source_port = port("source port")?;
+    let _ = port("destination port")?;
     match words.next() {
         None => Ok(SocketAddr::new(source.into(), source_port)),
         Some(_) => Err(ProxyError::Line("number of words")),

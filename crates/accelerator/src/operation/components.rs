@@ -52,7 +52,8 @@ impl Components {
         current: Arc<ActiveConfig>,
     ) -> Arc<Components> {
         let counters = (0..workers).map(|_| Arc::default()).collect();
-        let (current, reloads) = (Mutex::new(current), AtomicU64::new(0));
+        let current = Mutex::new(current);
+        let reloads = AtomicU64::new(0);
         Arc::new(Components { shared, counters, notices, log, began: wall(), current, reloads })
     }
 
@@ -76,8 +77,9 @@ impl Components {
     /// Makes a worker's context for the calling thread.
     pub(super) fn context(&self, worker: usize, current: &ActiveConfig) -> WorkerContext {
         let origins = OriginClient::new(Arc::clone(&current.servers));
-        let (sweeping, servers, notices) =
-            (origins.clone(), Arc::clone(&current.servers), self.notices.clone());
+        let sweeping = origins.clone();
+        let servers = Arc::clone(&current.servers);
+        let notices = self.notices.clone();
         WorkerContext {
             exchange: Exchange::new(self.shared.clone(), Arc::clone(&current.exchange), origins),
             counters: self.counters.get(worker).cloned().unwrap_or_default(),

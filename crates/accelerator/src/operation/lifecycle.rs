@@ -332,7 +332,8 @@ fn frontend_config(
 ) -> FrontendConfig {
     let all = &current.settings;
     let settings = FrontendSettings { memo_bytes_max: memo_bytes_per_worker(all), ..all.frontend.clone() };
-    let (components, current) = (Arc::clone(components), Arc::clone(current));
+    let components = Arc::clone(components);
+    let current = Arc::clone(current);
     let worker_factory: WorkerFactory = Arc::new(move |worker| components.context(worker, &current));
     FrontendConfig { settings, tls: tls.cloned(), worker_factory }
 }

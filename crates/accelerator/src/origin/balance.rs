@@ -107,14 +107,16 @@ mod tests {
 
     #[test]
     fn round_robin_interleaves_by_weight() {
-        let (balancer, candidates) = (Balancer::new(Balance::RoundRobin, 3), candidates(&[5, 1, 1]));
+        let balancer = Balancer::new(Balance::RoundRobin, 3);
+        let candidates = candidates(&[5, 1, 1]);
         let turns: Vec<_> = (0..14).filter_map(|_| balancer.choose(&candidates, 0)).collect();
         assert_eq!(turns, [0, 0, 1, 0, 2, 0, 0, 0, 0, 1, 0, 2, 0, 0]);
     }
 
     #[test]
     fn servers_that_are_not_candidates_are_skipped() {
-        let (balancer, candidates) = (Balancer::new(Balance::RoundRobin, 3), candidates(&[1, 1, 1]));
+        let balancer = Balancer::new(Balance::RoundRobin, 3);
+        let candidates = candidates(&[1, 1, 1]);
         let turns: Vec<_> = (0..4).filter_map(|_| balancer.choose(&candidates[1..], 0)).collect();
         assert_eq!(turns, [1, 2, 1, 2]);
         assert_eq!(balancer.choose(&[], 0), None);
@@ -135,7 +137,8 @@ mod tests {
 
     #[test]
     fn hashed_keys_stay_when_another_server_goes() {
-        let (balancer, candidates) = (Balancer::new(Balance::Hash, 3), candidates(&[1, 1, 2]));
+        let balancer = Balancer::new(Balance::Hash, 3);
+        let candidates = candidates(&[1, 1, 2]);
         let mut counts = [0; 3];
         for key in 0..4000 {
             let home = balancer.choose(&candidates, key).expect("a server");

@@ -167,7 +167,8 @@ mod tests {
     use super::*;
 
     fn taken(buffer: &[u8], framing: Framing) -> (Result<Bytes, BodyError>, usize, bool) {
-        let (mut rest, mut reader) = (BytesMut::from(buffer), BodyReader::new(framing));
+        let mut rest = BytesMut::from(buffer);
+        let mut reader = BodyReader::new(framing);
         let piece = buffered(&mut rest, &mut reader);
         (piece, rest.len(), reader.is_done())
     }

@@ -200,8 +200,10 @@ mod tests {
     #[test]
     fn only_missing_connections_and_silence_count_against_health() {
         use OriginFailure::*;
-        let (refused, no_port) = (io::ErrorKind::ConnectionRefused, io::ErrorKind::AddrNotAvailable);
-        let (url, since) = (7, Nanos::from_secs(1));
+        let refused = io::ErrorKind::ConnectionRefused;
+        let no_port = io::ErrorKind::AddrNotAvailable;
+        let url = 7;
+        let since = Nanos::from_secs(1);
         let event = |failure: OriginFailure| failure.health_event(url, since, true);
         for failure in
             [Unresolved("x".to_owned()), Unreachable(refused), ConnectTimedOut, Tls("x".to_owned())]

@@ -76,7 +76,8 @@ mod tests {
 
     #[test]
     fn a_server_has_one_notice_a_minute() {
-        let (record, at) = (FaultRecord::default(), Nanos::from_secs);
+        let record = FaultRecord::default();
+        let at = Nanos::from_secs;
         assert_eq!(record.take(at(0)), None);
         record.note("a".to_owned());
         assert_eq!(record.take(at(1)), Some((1, "a".to_owned())));

@@ -301,7 +301,8 @@ mod tests {
     fn interim_responses_lose_connection_specific_fields() {
         let text = b"HTTP/1.1 103 x\r\nLink: </a.css>\r\nConnection: x-mine, close\r\nX-Mine: 1\r\n\
             Keep-Alive: 5\r\nContent-Length: 0\r\nLink: </b.css>\r\n\r\nHTTP/1.1 200 x\r\n\r\n";
-        let (mut stream, mut buffer) = (Pieces::of(&[text]), BytesMut::new());
+        let mut stream = Pieces::of(&[text]);
+        let mut buffer = BytesMut::new();
         let mut reader = HeadReader::new(RequestMethod::Get);
         let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
         let first = runtime.block_on(reader.next(&mut stream, &mut buffer)).expect("well formed");

@@ -238,7 +238,9 @@ mod tests {
     fn without_probes_one_trial_at_a_time_until_success() {
         let health = health(false);
         note_all(&health, &[Unreached; 3]);
-        let (before, at, later) = (Nanos(4_999_999_999), Nanos::from_secs(5), Nanos::from_secs(10));
+        let before = Nanos(4_999_999_999);
+        let at = Nanos::from_secs(5);
+        let later = Nanos::from_secs(10);
         // A request sent earlier that fails now does not delay the trial.
         assert_eq!(health.note(Unreached, false, before), None);
         assert!(!health.begin_trial(true, before) && health.begin_trial(true, at));

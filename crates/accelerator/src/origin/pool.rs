@@ -46,7 +46,8 @@ impl ServerPool {
     /// Looks whether a connection is open, and learns from it.
     fn is_open(&mut self, index: usize, now: Nanos) -> bool {
         let Idle { connection, since } = &self.idle[index];
-        let (is_open, age) = (connection.is_reusable(), now.saturating_sub(*since));
+        let is_open = connection.is_reusable();
+        let age = now.saturating_sub(*since);
         self.kept_open = if is_open { self.kept_open.max(age) } else { self.kept_open.min(age) };
         is_open
     }
@@ -121,7 +122,8 @@ mod tests {
 
     fn pool() -> Pool {
         let server = "127.0.0.1:1".parse().expect("an address");
-        let (servers, idle_timeout) = (vec![server], Nanos::from_secs(4));
+        let servers = vec![server];
+        let idle_timeout = Nanos::from_secs(4);
         Pool::new(&OriginSettings { servers, idle_max: 2, idle_timeout, ..OriginSettings::default() })
     }
 
@@ -146,7 +148,8 @@ mod tests {
     #[test]
     fn the_pool_reuses_the_newest_and_evicts_the_oldest() {
         run(async {
-            let (pool, mut ends) = (pool(), Vec::new());
+            let pool = pool();
+            let mut ends = Vec::new();
             for _ in 0..3 {
                 ends.push(connection().await);
             }

@@ -113,7 +113,8 @@ impl Servers {
         let all =
             settings.servers.iter().map(|server| UpstreamServer::new(server, &settings, config.as_ref()));
         let all = all.collect::<Result<_, _>>()?;
-        let (clock, waiting) = (RealClock::start(), AtomicUsize::new(0));
+        let clock = RealClock::start();
+        let waiting = AtomicUsize::new(0);
         Ok(Arc::new(Servers {
             settings,
             all,

@@ -72,7 +72,8 @@ impl EncodedRequest {
             Some(length) => Some(BodyLength::Known(length)),
             None => Some(BodyLength::Chunked),
         };
-        let (method, allows_upgrade) = (request.method(), request.upgrade.is_some());
+        let method = request.method();
+        let allows_upgrade = request.upgrade.is_some();
         Ok(EncodedRequest { head: request.head(host)?, method, body, allows_upgrade })
     }
 }
@@ -164,7 +165,8 @@ where
     B: RequestBody,
 {
     let (mut reader, mut writer) = tokio::io::split(stream);
-    let (mut head_reader, mut interims) = (HeadReader::new(encoded.method), Vec::new());
+    let mut head_reader = HeadReader::new(encoded.method);
+    let mut interims = Vec::new();
     let first = {
         let mut sending = pin!(send(&mut writer, &encoded.head, length, body, limits.between_bytes));
         loop {
@@ -297,8 +299,10 @@ mod tests {
     }
 
     fn encoded(content_length: Option<u64>) -> EncodedRequest {
-        let (target, authority) = (b"/".to_vec(), Vec::new());
-        let (method_name, lines) = (b"PUT".to_vec(), HeaderLines::new());
+        let target = b"/".to_vec();
+        let authority = Vec::new();
+        let method_name = b"PUT".to_vec();
+        let lines = HeaderLines::new();
         let request = UpstreamRequest {
             method_name,
             target,
@@ -322,7 +326,8 @@ mod tests {
         runtime.block_on(async {
             let (mut own, mut peer) = duplex(1000);
             peer.write_all(response.as_bytes()).await.expect("room");
-            let (mut buffer, mut body) = (BytesMut::new(), SlowBody(["who", "le"].into()));
+            let mut buffer = BytesMut::new();
+            let mut body = SlowBody(["who", "le"].into());
             let outcome = send_request(&mut own, &mut buffer, &encoded(length), &mut body, LIMITS).await;
             drop(own);
             (outcome, read_all(peer).await)
@@ -375,8 +380,8 @@ mod tests {
     fn a_server_that_stops_reading_may_still_respond() {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
         let ask_deaf = |response| {
-            let (mut server, mut buffer) =
-                (NonReadingServer { response, was_written: false }, BytesMut::new());
+            let mut server = NonReadingServer { response, was_written: false };
+            let mut buffer = BytesMut::new();
             let mut body = SlowBody(["whole"].into());
             let outcome =
                 runtime.block_on(send_request(&mut server, &mut buffer, &encoded(None), &mut body, LIMITS));

@@ -63,7 +63,8 @@ fn requests_collapse_across_threads() {
         let script_gate = latch.clone();
         let fixture =
             Fixture::new(move |_| [vec![Step::Wait(script_gate.clone())], lasting("content")].concat()).await;
-        let (exchange_here, shared) = (fixture.exchange.clone(), fixture.exchange.shared().clone());
+        let exchange_here = fixture.exchange.clone();
+        let shared = fixture.exchange.shared().clone();
         let leader = spawn_local(async move {
             ClientResponse::read(exchange_here.handle(request("GET", "/", &[]), NoBody).await).await
         });

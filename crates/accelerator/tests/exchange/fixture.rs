@@ -82,7 +82,8 @@ impl Fixture {
     ) -> Vec<ClientResponse> {
         let tasks: Vec<_> = (0..n)
             .map(|_| {
-                let (exchange, request) = (Rc::clone(&self.exchange), request("GET", target, lines));
+                let exchange = Rc::clone(&self.exchange);
+                let request = request("GET", target, lines);
                 tokio::task::spawn_local(async move {
                     ClientResponse::read(exchange.handle(request, NoBody).await).await
                 })
@@ -171,7 +172,8 @@ impl ClientResponse {
         {
             assert_eq!(length, body.len().to_string().as_bytes(), "as long as announced");
         }
-        let (path, reason) = (reply.handling.path, reply.handling.reason.name());
+        let path = reply.handling.path;
+        let reason = reply.handling.reason.name();
         ClientResponse { status: reply.status, lines: reply.lines, body, path, reason, memo: reply.memo }
     }
 

@@ -114,7 +114,8 @@ fn stored_errors_are_negative_hits() {
         let hit = fixture.get("/", &[]).await;
         assert_eq!(hit.gist(), (404, "none", ResponsePath::Negative));
         // A memo has the same status.
-        let (memo, now) = (hit.memo.as_ref().unwrap(), wall());
+        let memo = hit.memo.as_ref().unwrap();
+        let now = wall();
         let object = fixture.exchange.recall(memo, now).unwrap();
         assert_eq!(memo.handling(&object).path, ResponsePath::Negative);
         let lines = hit_lines(&object, memo.kind(), now, fixture.exchange.settings());

@@ -87,9 +87,11 @@ fn the_leader_gets_interim_responses_at_once_and_followers_do_not() {
             [vec![send(HINTS), Step::Wait(script_gate.clone())], lasting("a")].concat()
         })
         .await;
-        let (leader, follower) = (InterimRecorder::default(), InterimRecorder::default());
+        let leader = InterimRecorder::default();
+        let follower = InterimRecorder::default();
         let start = |client: &InterimRecorder| {
-            let (exchange, client) = (Rc::clone(&fixture.exchange), client.clone());
+            let exchange = Rc::clone(&fixture.exchange);
+            let client = client.clone();
             tokio::task::spawn_local(async move {
                 ClientResponse::read(exchange.handle(request("GET", "/", &[]), client).await).await
             })

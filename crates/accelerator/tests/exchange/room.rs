@@ -64,7 +64,8 @@ fn collapsed_readers_share_the_memory_of_one_body() {
         let fixture = Fixture::small(ExchangeSettings::default(), 5 << 20, move |_| lasting(&body)).await;
         let store = &fixture.exchange.shared().store;
         let asked = (0..20).map(|_| {
-            let (exchange, request) = (std::rc::Rc::clone(&fixture.exchange), request("GET", "/", &[]));
+            let exchange = std::rc::Rc::clone(&fixture.exchange);
+            let request = request("GET", "/", &[]);
             tokio::task::spawn_local(async move { exchange.handle(request, NoBody).await })
         });
         let mut responses = Vec::new();

@@ -79,7 +79,8 @@ impl Client {
             }
         };
         let text = String::from_utf8(self.input.drain(..length).collect()).unwrap();
-        let (mut reader, mut body) = (BodyReader::new(head.framing), Vec::new());
+        let mut reader = BodyReader::new(head.framing);
+        let mut body = Vec::new();
         while !reader.is_done() {
             if self.input.is_empty() && self.read() == 0 {
                 reader.end_of_input()?;

@@ -23,9 +23,10 @@ fn connections_persist_until_either_side_closes() {
         let mut client = fixture.client();
         let answer = client.send(request).answer();
         assert_eq!((answer.status, answer.keep_alive), (200, *lasts), "{request:?}");
-        match lasts {
-            true => assert_eq!(client.get("/b").text(), "/b"),
-            false => client.expect_end(),
+        if *lasts {
+            assert_eq!(client.get("/b").text(), "/b");
+        } else {
+            client.expect_end();
         }
     }
 }

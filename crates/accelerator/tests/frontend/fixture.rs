@@ -135,7 +135,9 @@ fn config(
     let mut settings =
         FrontendSettings { listens: vec![ListenSettings::plain(any)], ..FrontendSettings::default() };
     change(&mut settings);
-    let (parts, counters, exchange) = (Arc::clone(parts), counters.to_vec(), Arc::new(exchange));
+    let parts = Arc::clone(parts);
+    let counters = counters.to_vec();
+    let exchange = Arc::new(exchange);
     let worker_factory = move |index: usize| {
         let origins = OriginClient::new(Arc::clone(&parts.servers));
         WorkerContext {

@@ -122,7 +122,8 @@ fn slow_clients_are_judged_by_what_they_have_received() {
         (settings.limits.write_timeout, settings.limits.rate_min) = (Nanos::from_millis(500), 20_000);
     });
     assert_eq!(fixture.client().get("/kept").text(), "/kept");
-    let (slow, steady) = (ask_for_large(&fixture), ask_for_large(&fixture));
+    let slow = ask_for_large(&fixture);
+    let steady = ask_for_large(&fixture);
     let slow = std::thread::spawn(move || read_slowly(slow, 20, 500));
     assert!(read_slowly(steady, 2_000, 100), "100,000 bytes a second");
     assert!(!slow.join().unwrap(), "1,000 bytes a second");

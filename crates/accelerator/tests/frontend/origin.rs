@@ -29,11 +29,13 @@ impl Origin {
     /// Starts the server; it ends with the test's process.
     pub(crate) fn start() -> Origin {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let (address, state) = (listener.local_addr().unwrap(), Arc::<State>::default());
+        let address = listener.local_addr().unwrap();
+        let state = Arc::<State>::default();
         let shared = Arc::clone(&state);
         std::thread::spawn(move || {
             for stream in listener.incoming() {
-                let (stream, state) = (stream.unwrap(), Arc::clone(&shared));
+                let stream = stream.unwrap();
+                let state = Arc::clone(&shared);
                 std::thread::spawn(move || serve(stream, &state));
             }
         });
@@ -162,7 +164,8 @@ fn read(stream: &mut TcpStream, input: &mut Vec<u8>) -> Option<(String, Vec<u8>)
     };
     let text = String::from_utf8(input.drain(..length).collect()).unwrap();
     assert_ne!(head.framing, Framing::ToEof);
-    let (mut reader, mut body) = (BodyReader::new(head.framing), Vec::new());
+    let mut reader = BodyReader::new(head.framing);
+    let mut body = Vec::new();
     while !reader.is_done() {
         if input.is_empty() {
             match stream.read(&mut room) {

@@ -129,7 +129,8 @@ async fn ask_by_http2(stream: impl AsyncRead + AsyncWrite + Unpin) {
             let (response, _) = send.send_request(request, true).unwrap();
             let mut response = response.await.unwrap();
             assert_eq!(response.status(), 200);
-            let (body, mut all) = (response.body_mut(), Vec::new());
+            let body = response.body_mut();
+            let mut all = Vec::new();
             while let Some(piece) = body.data().await {
                 let piece: Bytes = piece.unwrap();
                 body.flow_control().release_capacity(piece.len()).unwrap();
@@ -210,7 +211,8 @@ fn address_limits_apply_to_the_proxied_client() {
         settings.limits.connections_per_address = Some(1);
     });
     let from = |client| format!("PROXY TCP4 {client} 127.0.0.1 4711 80\r\n{}", get("/a"));
-    let (mut one, mut other) = (fixture.client(), fixture.client());
+    let mut one = fixture.client();
+    let mut other = fixture.client();
     assert_eq!(one.send(from("203.0.113.1")).answer().text(), "/a");
     assert_eq!(other.send(from("203.0.113.2")).answer().text(), "/a");
     fixture.client().send(from("203.0.113.1")).expect_end();

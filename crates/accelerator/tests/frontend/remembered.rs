@@ -83,7 +83,8 @@ fn many_remembered_heads_are_not_confused() {
 #[test]
 fn a_full_memo_table_remembers_current_heads() {
     let fixture = Fixture::start(|settings| settings.memo_bytes_max = 20 * 1024);
-    let (mut client, folder) = (fixture.client(), TempDir::new().unwrap());
+    let mut client = fixture.client();
+    let folder = TempDir::new().unwrap();
     for n in (0..100).flat_map(|n| [n, n]) {
         client.get(&format!("/kept?{n}"));
     }

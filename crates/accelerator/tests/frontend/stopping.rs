@@ -16,7 +16,8 @@ use super::protocols::{block_on, connect};
 fn stop_answers_requests_in_progress() {
     let fixture = Fixture::start(|_| {});
     let address = fixture.address();
-    let (mut busy, mut idle) = (fixture.client(), fixture.client());
+    let mut busy = fixture.client();
+    let mut idle = fixture.client();
     assert_eq!(idle.get("/kept").text(), "/kept");
     busy.send(get("/held"));
     fixture.origin.wait_for(2);
@@ -124,7 +125,8 @@ fn reload_keeps_connections_and_may_move_listeners() {
 fn a_failed_reload_changes_nothing() {
     let taken = TcpListener::bind("127.0.0.1:0").unwrap();
     let mut fixture = Fixture::start(|_| {});
-    let (before, mut client) = (fixture.workers.addresses(), fixture.client());
+    let before = fixture.workers.addresses();
+    let mut client = fixture.client();
     let error = fixture
         .try_reload(|settings| settings.listens = vec![ListenSettings::plain(taken.local_addr().unwrap())]);
     assert_eq!(error.unwrap_err().kind(), ErrorKind::AddrInUse);

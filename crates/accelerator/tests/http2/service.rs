@@ -140,7 +140,9 @@ impl Service for Script {
 
     fn log(&self, entry: &LogEntry<'_>) {
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-        let (method, target, host) = (text(entry.method), text(entry.target), text(entry.authority));
+        let method = text(entry.method);
+        let target = text(entry.target);
+        let host = text(entry.authority);
         let agent = entry.user_agent.map_or("-".into(), text);
         let line = format!("{method} {host} {target} {} {} {agent}", entry.status, entry.body_bytes);
         self.lines.borrow_mut().push(line);
@@ -164,8 +166,10 @@ pub(crate) fn limits() -> ClientLimits {
 /// Starts to serve a connection.
 pub(crate) fn fixture(limits: ClientLimits, settings: Http2Settings) -> Fixture {
     let (near, far) = tokio::io::duplex(PIPE_BYTES);
-    let (script, stopping) = (Rc::<Script>::default(), Rc::<Notify>::default());
-    let (service, stop) = (Rc::clone(&script), Rc::clone(&stopping));
+    let script = Rc::<Script>::default();
+    let stopping = Rc::<Notify>::default();
+    let service = Rc::clone(&script);
+    let stop = Rc::clone(&stopping);
     let serving = tokio::task::spawn_local(async move {
         let peer = ("192.0.2.1:4711".parse().unwrap(), Scheme::Https);
         serve((far, |_| 0), peer, &service, &limits, &settings, stop.notified()).await

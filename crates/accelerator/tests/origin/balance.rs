@@ -12,7 +12,8 @@ use super::script::{
 fn requests_alternate_between_servers() {
     run(async {
         let server = |name| vec![vec![Step::Read, reply(name), Step::Read, reply(name)]];
-        let (a, b) = (ScriptedOrigin::start(server("a")).await, ScriptedOrigin::start(server("b")).await);
+        let a = ScriptedOrigin::start(server("a")).await;
+        let b = ScriptedOrigin::start(server("b")).await;
         let (origins, _) = origins(settings(&[a.address, b.address]));
         let mut order = Vec::new();
         for _ in 0..4 {
@@ -26,7 +27,8 @@ fn requests_alternate_between_servers() {
 fn hash_sends_a_key_to_the_same_server() {
     run(async {
         let server = |name| vec![vec![[Step::Read, reply(name)]; 40].concat()];
-        let (a, b) = (ScriptedOrigin::start(server("a")).await, ScriptedOrigin::start(server("b")).await);
+        let a = ScriptedOrigin::start(server("a")).await;
+        let b = ScriptedOrigin::start(server("b")).await;
         let mut settings = settings(&[a.address, b.address]);
         settings.balance = Balance::Hash;
         let (origins, _) = origins(settings);

@@ -76,7 +76,8 @@ fn verified_servers_are_used_and_connections_reused() {
 #[test]
 fn servers_with_wrong_certificates_are_refused() {
     run(async {
-        let (identity, other) = (Identity::new(), Identity::new());
+        let identity = Identity::new();
+        let other = Identity::new();
         let script = || vec![vec![Step::Read, reply("bad")]];
         let mut wrong_name = identity.serve(script(), true).await;
         wrong_name.tls.server_name = Some("other.example".to_owned());

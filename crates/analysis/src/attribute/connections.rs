@@ -125,13 +125,15 @@ pub(super) fn accepted_at_limit(uses: &ResourceUsage) -> Option<f64> {
 fn services(uses: &ResourceUsage) -> impl Iterator<Item = ServiceUse<'_>> {
     uses.of_all(Counter::SutServiceConnections).filter_map(|one| {
         let mean = one.value.filter(|mean| 0.0 < *mean)?;
-        let (machine, name) = (one.series.machine, one.series.instance.as_str());
+        let machine = one.series.machine;
+        let name = one.series.instance.as_str();
         Some(ServiceUse { machine, name, mean, is_constant: is_constant(one) })
     })
 }
 
 fn is_constant(one: &SeriesUsage) -> bool {
-    let (min, max) = (one.min as f64, one.max as f64);
+    let min = one.min as f64;
+    let max = one.max as f64;
     1 < one.readings && 0.0 < max && max - min <= CONSTANT_MAX * max
 }
 

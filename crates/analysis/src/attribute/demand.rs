@@ -142,7 +142,8 @@ fn disks_are_its_own(uses: &ResourceUsage) -> bool {
 }
 
 fn networks(point: &LoadPointResult, operations: f64) -> Vec<Found> {
-    let (uses, load_interfaces) = (&point.resources, LoadInterfaces::of(point));
+    let uses = &point.resources;
+    let load_interfaces = LoadInterfaces::of(point);
     let of_interface = |name: &str| {
         let value = |counter| load_interfaces.value(uses, counter, name);
         let bytes = value(Counter::NetSentBytes)?.max(value(Counter::NetReceivedBytes)?) / operations;

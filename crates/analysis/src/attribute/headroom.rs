@@ -57,25 +57,22 @@ pub fn generator_headroom(plan: &Plan, point: &LoadPointResult) -> Option<Genera
     let has_own_cpus = !plan.load_cpus().is_empty()
         && (role == MachineRole::Load
             || !plan.sut.cpus.is_empty() && plan.load_cpus().iter().all(|cpu| !plan.sut.cpus.contains(cpu)));
-    let by_cpus = match has_own_cpus {
-        true => {
-            let own = idle(&mut cpus.iter().filter(|cpu| is_given(cpu, plan.load_cpus())));
-            GeneratorHeadroom { times: (generator + own) / generator, from: HeadroomSource::OwnCpus }
-        }
-        false => {
-            // The use of an unmonitored server is unknown: it may be all that the generator does not use.
-            let busy: f64 = cpus.iter().map(|cpu| cpu.busy).sum();
-            let server = match role {
-                MachineRole::Load => 0.0,
-                _ => point.sut_cpus.unwrap_or((busy - generator).max(0.0)),
-            };
-            let times = (generator + server + idle(&mut cpus.iter())) / (generator + server);
-            let from = match role {
-                MachineRole::Load => HeadroomSource::OwnCpus,
-                _ => HeadroomSource::SharedCpus,
-            };
-            GeneratorHeadroom { times, from }
-        }
+    let by_cpus = if has_own_cpus {
+        let own = idle(&mut cpus.iter().filter(|cpu| is_given(cpu, plan.load_cpus())));
+        GeneratorHeadroom { times: (generator + own) / generator, from: HeadroomSource::OwnCpus }
+    } else {
+        // The use of an unmonitored server is unknown: it may be all that the generator does not use.
+        let busy: f64 = cpus.iter().map(|cpu| cpu.busy).sum();
+        let server = match role {
+            MachineRole::Load => 0.0,
+            _ => point.sut_cpus.unwrap_or((busy - generator).max(0.0)),
+        };
+        let times = (generator + server + idle(&mut cpus.iter())) / (generator + server);
+        let from = match role {
+            MachineRole::Load => HeadroomSource::OwnCpus,
+            _ => HeadroomSource::SharedCpus,
+        };
+        GeneratorHeadroom { times, from }
     };
     let threads = f64::from(plan.load_threads()) / generator;
     let by_threads = GeneratorHeadroom { times: threads, from: HeadroomSource::Threads };
@@ -90,7 +87,8 @@ fn cpus_of_generator(uses: &ResourceUsage) -> Option<(MachineRole, Vec<Cpu>)> {
         uses.series.iter().filter(|one| one.series.counter == Counter::CpuIdle).filter(makes_load).collect();
     let role = uses.role(idle.first()?)?;
     let cpu = |one: &&SeriesUsage| {
-        let (machine, name) = (one.series.machine, &one.series.instance);
+        let machine = one.series.machine;
+        let name = &one.series.instance;
         let sum = |modes: &[Counter]| -> f64 {
             let of_cpu = uses.series.iter().filter(|other| {
                 other.series.machine == machine
@@ -99,7 +97,8 @@ fn cpus_of_generator(uses: &ResourceUsage) -> Option<(MachineRole, Vec<Cpu>)> {
             });
             of_cpu.filter_map(|other| other.value).sum()
         };
-        let (busy, idle) = (sum(&Counter::CPU_BUSY), sum(&Counter::CPU_IDLE));
+        let busy = sum(&Counter::CPU_BUSY);
+        let idle = sum(&Counter::CPU_IDLE);
         Some(Cpu { number: name.parse().ok(), busy: ratio(Some(busy), Some(busy + idle))? })
     };
     let cpus = idle.iter().map(cpu).collect::<Option<Vec<Cpu>>>()?;

@@ -31,10 +31,12 @@ const UNLIMITED: [Bottleneck; 3] = [Bottleneck::None, Bottleneck::Waiting, Bottl
 /// Gives the lowest load the bottleneck of the next one if that brings no higher rate, and nothing contradicts it.
 pub(super) fn judge_lowest(plan: &Plan, points: &[LoadPointResult], found: &mut [Attribution]) {
     let Some((lowest, next)) = lowest_two(points) else { return };
-    let (low, high) = (&points[lowest], &points[next]);
+    let low = &points[lowest];
+    let high = &points[next];
     let Some(growth) = ratio(Some(high.rate), Some(low.rate)) else { return };
     found[lowest].indicators.insert(Indicator::RateAtNextLoad, growth);
-    let (bottleneck, certainty) = (found[next].bottleneck, found[next].certainty);
+    let bottleneck = found[next].bottleneck;
+    let certainty = found[next].certainty;
     let is_equal = (EQUAL_MIN..=EQUAL_MAX).contains(&growth);
     if !is_equal || !UNLIMITED.contains(&found[lowest].bottleneck) || !USED_UP_BY_ONE.contains(&bottleneck) {
         return;

@@ -251,8 +251,9 @@ fn certainty(point: &LoadPointResult, cause: Option<&Cause>) -> Certainty {
     // Where no route was recorded, an interface is only assumed to be the load's.
     let may_be_foreign = cause.is_some_and(|cause| cause.bottleneck == Bottleneck::Network)
         && !LoadInterfaces::of(point).is_recorded();
-    match is_indirect || may_be_foreign || point.length < LENGTH_MIN {
-        true => Certainty::Probable,
-        false => Certainty::Certain,
+    if is_indirect || may_be_foreign || point.length < LENGTH_MIN {
+        Certainty::Probable
+    } else {
+        Certainty::Certain
     }
 }

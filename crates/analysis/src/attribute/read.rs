@@ -105,7 +105,8 @@ impl Reader<'_> {
     }
 
     fn processors(&mut self) {
-        let (uses, point) = (self.uses, self.point);
+        let uses = self.uses;
+        let point = self.point;
         let cpus = busy_cpus(self.plan, uses);
         let of_limits = limits_in_force::processor_share(uses);
         self.put(Indicator::AllowanceBusy, point.sut_busy.or(of_limits));
@@ -213,7 +214,8 @@ impl Reader<'_> {
     }
 
     fn workers(&mut self) {
-        let (busy, all) = (Counter::ServiceBusy, Counter::ServiceWorkers);
+        let busy = Counter::ServiceBusy;
+        let all = Counter::ServiceWorkers;
         self.put(Indicator::WorkersBusy, ratio(self.uses.sut_sum(busy), self.uses.sut_sum(all)));
         self.put_sum(Indicator::RequestsQueued, Counter::ServiceQueue);
         self.put(Indicator::InFlightPerWorker, web::in_flight_per_worker(self.plan, self.point));

@@ -96,7 +96,8 @@ impl<'a> ComparedRow<'a> {
     }
 
     fn differs(&self, name: &str) -> bool {
-        let (stated, recomputed) = (self.stated.get(name), self.recomputed.get(name));
+        let stated = self.stated.get(name);
+        let recomputed = self.recomputed.get(name);
         stated.zip(recomputed).is_some_and(|(stated, recomputed)| !self.same(*stated, *recomputed))
     }
 

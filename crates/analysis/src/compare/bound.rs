@@ -185,7 +185,8 @@ mod tests {
             const N: u64 = 2_000;
             let is_exceeded = |seed: u64| {
                 let mut rng = Rng::new(seed, StreamPurpose::Simulation, n as u64);
-                let (a, b) = (self.runs(&mut rng, n, 1.0), self.runs(&mut rng, n, time));
+                let a = self.runs(&mut rng, n, 1.0);
+                let b = self.runs(&mut rng, n, time);
                 let values = |runs: &[MeasuredFigure]| runs.iter().map(|run| run.value).collect::<Vec<f64>>();
                 let expected = between_runs::expected(BETWEEN_RUNS.0);
                 let found = LogRatio::of_repetitions(&values(&a), &values(&b), seed)
@@ -245,7 +246,8 @@ mod tests {
         let known = BetweenRuns { deviation: Ratio(0.02), degrees_of_freedom: 1e6 };
         let alarms = (0..1_000).filter(|seed| {
             let mut rng = Rng::new(*seed, StreamPurpose::Simulation, 1);
-            let (a, b) = (processes.runs(&mut rng, 1, 1.0), processes.runs(&mut rng, 1, 1.0));
+            let a = processes.runs(&mut rng, 1, 1.0);
+            let b = processes.runs(&mut rng, 1, 1.0);
             let ratio = LogRatio::of_runs(&a, &b, known).unwrap().ratio(Ratio(0.95)).unwrap();
             1.05 < ratio.low
         });

@@ -171,7 +171,8 @@ impl ComparedRatio {
                 basis: IntervalBasis::Interleaved(pairs.len()),
             });
         }
-        let (from, to) = (values(a), values(b));
+        let from = values(a);
+        let to = values(b);
         let repeated = LogRatio::of_repetitions(&from, &to, seed);
         let (log_ratio, basis) = match repeated {
             Some(found) => (Some(found), IntervalBasis::Repetitions(a.len(), b.len())),
@@ -223,7 +224,8 @@ fn compare_figure(
     metric: ComparedMetric,
 ) -> FigureComparison {
     let seed = runs[0].plan.seed;
-    let (base, other) = (&groups[0], &groups[side]);
+    let base = &groups[0];
+    let other = &groups[side];
     let at = |group: &[usize], load: Load| -> Vec<Option<Value>> {
         group.iter().map(|run| value(&runs[*run], point_at(&runs[*run], load)?, metric)).collect()
     };
@@ -255,7 +257,8 @@ fn value(run: &RunInput, point: &LoadPointResult, metric: ComparedMetric) -> Opt
 /// Of a mean of logarithms the squared error is Σ e² ÷ n², with Satterthwaite's degrees of freedom, (Σ e²)² ÷ Σ (e⁴ ÷
 /// ν).
 fn over_loads(values: &[Value]) -> Option<Value> {
-    let (first, n) = (values.first()?, values.len() as f64);
+    let first = values.first()?;
+    let n = values.len() as f64;
     let value = (values.iter().map(|one| one.value.ln()).sum::<f64>() / n).exp();
     let shown = values.iter().map(|one| one.shown).collect::<Option<Vec<MeasuredFigure>>>().map(|all| {
         let squares: f64 = all.iter().map(|one| one.relative.powi(2)).sum();

@@ -58,7 +58,8 @@ pub struct ConfigurationDifference {
 
 /// Returns whether a fact identifies the server, so that runs with different values are not repetitions.
 pub(super) fn identifies(section: &FactSection, fact: &Fact) -> bool {
-    let (title, name) = (section.title.as_str(), fact.name.as_str());
+    let title = section.title.as_str();
+    let name = fact.name.as_str();
     let is_servers = SERVER.contains(&title) || title.ends_with("configuration");
     let is_known = fact.state != FactState::NotDisclosed && !READINGS.contains(&name);
     is_known && (is_servers || MACHINE.contains(&(title, name)))

@@ -57,7 +57,8 @@ impl Figures {
             (false, _) => VerdictState::Valid,
             (true, point) => point.map_or(VerdictState::Incomplete, |point| point.verdict.state),
         };
-        let (n_runs, n_valid) = (points.len(), valid.len());
+        let n_runs = points.len();
+        let n_valid = valid.len();
         let shown = if valid.is_empty() { points } else { &valid };
         let mean = |of: &dyn Fn(&LoadPointResult) -> Option<f64>| geometric_mean(shown, of);
         Figures {

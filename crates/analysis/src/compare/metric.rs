@@ -93,7 +93,8 @@ impl ComparedMetric {
             })),
             ComparedMetric::ErrorRatio => share_error(point),
         };
-        let (value, error) = (self.of(point)?, error?);
+        let value = self.of(point)?;
+        let error = error?;
         Some(MeasuredFigure { value, relative: error.relative, degrees_of_freedom: error.degrees_of_freedom })
     }
 }
@@ -115,7 +116,8 @@ fn percentile_error(point: &LoadPointResult, q: f64) -> Option<StandardError> {
     let reported = &point.response.percentiles;
     let above = reported.iter().find(|one| q - EXACT < one.q)?;
     let below = reported.iter().rev().find(|one| one.q < q + EXACT).unwrap_or(above);
-    let (above, below) = (interval_error(above)?, interval_error(below)?);
+    let above = interval_error(above)?;
+    let below = interval_error(below)?;
     Some(if below.relative < above.relative { above } else { below })
 }
 

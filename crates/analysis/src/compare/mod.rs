@@ -227,13 +227,11 @@ impl Comparison {
         let highest =
             bests().max_by(|(_, one), (_, other)| one.figures.score.total_cmp(&other.figures.score));
         let Some((first, best)) = highest else { return Vec::new() };
-        match best.is_all_offered {
-            false => vec![first],
-            true => {
-                let is_level =
-                    |other: &BestLoad| other.is_all_offered && other.load.level() == best.load.level();
-                bests().filter(|(_, other)| is_level(other)).map(|(index, _)| index).collect()
-            }
+        if best.is_all_offered {
+            let is_level = |other: &BestLoad| other.is_all_offered && other.load.level() == best.load.level();
+            bests().filter(|(_, other)| is_level(other)).map(|(index, _)| index).collect()
+        } else {
+            vec![first]
         }
     }
 }

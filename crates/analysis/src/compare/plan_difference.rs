@@ -28,7 +28,8 @@ pub(super) type Check = (&'static str, bool, [String; 2]);
 
 /// Returns the settings that must be the same and differ.
 pub(super) fn differences(first: &RunInput, other: &RunInput) -> Vec<PlanDifference> {
-    let (a, b) = (first.plan, other.plan);
+    let a = first.plan;
+    let b = other.plan;
     let plans = benchmark(a, b).into_iter().chain(workload(&a.workload, &b.workload)).chain(course(a, b));
     let broken = plans.chain(generator(first, other)).filter(|(_, alike, _)| !alike);
     broken
@@ -91,7 +92,8 @@ fn course(a: &Plan, b: &Plan) -> [Check; 8] {
 }
 
 fn generator(first: &RunInput, other: &RunInput) -> [Check; 3] {
-    let (a, b) = (first.plan, other.plan);
+    let a = first.plan;
+    let b = other.plan;
     let threads = |plan: &Plan| match plan.load_threads() {
         1 => "1 thread".to_owned(),
         n => format!("{n} threads"),

@@ -37,9 +37,10 @@ impl<'a> RunValues<'a> {
         let is_kept = |name: &str| (fact, name) == FILE_SET;
         let values = self.values.iter().filter(|(name, _)| !is_kept(name));
         let masked = values.fold(text.to_owned(), |text, (name, value)| without(&text, value, name));
-        match self.are_recorded {
-            true => masked,
-            false => BEFORE_NUMBERS.iter().fold(masked, |text, before| without_number_after(&text, before)),
+        if self.are_recorded {
+            masked
+        } else {
+            BEFORE_NUMBERS.iter().fold(masked, |text, before| without_number_after(&text, before))
         }
     }
 }
@@ -60,11 +61,13 @@ fn without(text: &str, value: &str, name: &str) -> String {
     let mut plain = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(at) = rest.find(value) {
-        let (before, after) = (&rest[..at], &rest[at + value.len()..]);
+        let before = &rest[..at];
+        let after = &rest[at + value.len()..];
         plain += before;
-        match joins_before(&plain, value) || joins_after(value, after) {
-            true => plain += value,
-            false => plain += &format!("{{{name}}}"),
+        if joins_before(&plain, value) || joins_after(value, after) {
+            plain += value;
+        } else {
+            plain += &format!("{{{name}}}");
         }
         rest = after;
     }
@@ -135,7 +138,8 @@ mod tests {
     /// The reported case: `server.port = 35913` is no `address:port`.
     #[test]
     fn a_port_is_masked_wherever_it_is_a_whole_token() {
-        let (one, other) = (recorded("35913", "/dev/shm/a-1"), recorded("41002", "/dev/shm/a-12"));
+        let one = recorded("35913", "/dev/shm/a-1");
+        let other = recorded("41002", "/dev/shm/a-12");
         for template in
             ["server.port = P", "listen P;", "127.0.0.1:P", "host 127.0.0.2 parent P 0", "[P]", "P"]
         {
@@ -152,7 +156,8 @@ mod tests {
 
     #[test]
     fn folders_are_masked_the_inner_one_first() {
-        let (one, other) = (recorded("35913", "/dev/shm/a-1"), recorded("41002", "/dev/shm/a-12"));
+        let one = recorded("35913", "/dev/shm/a-1");
+        let other = recorded("41002", "/dev/shm/a-12");
         let text = |folder: &str| format!("pid {folder}/server.pid; root \"{folder}/root\"; -p{folder}");
         assert_eq!(plain(&one, &text("/dev/shm/a-1")), plain(&other, &text("/dev/shm/a-12")));
         assert_eq!(
@@ -178,7 +183,8 @@ mod tests {
             let address = format!("http://127.0.0.1:{port}/");
             Testbed { sections: vec![FactSection::new("Server", [("address", address)])] }
         };
-        let (one, other) = (testbed("35913"), testbed("80"));
+        let one = testbed("35913");
+        let other = testbed("80");
         assert_eq!(plain(&one, "server.port = 35913"), plain(&other, "server.port = 80"));
         assert_eq!(
             plain(&one, "nginx -p /dev/shm/plimsoll-sut-5967-0 -l 127.0.0.1:35913;"),

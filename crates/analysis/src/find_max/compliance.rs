@@ -110,7 +110,8 @@ fn quantile(q: Ratio, result: &LoadPointResult) -> Result<Value, NoData> {
 
 /// E ÷ n of completed operations, and (E ± 2·√(E + 1)) ÷ n: about 95 % of a Poisson count, not empty at E = 0.
 fn errors(result: &LoadPointResult) -> Result<Value, NoData> {
-    let (errors, completed) = (result.total.errors as f64, result.completed() as f64);
+    let errors = result.total.errors as f64;
+    let completed = result.completed() as f64;
     if completed == 0.0 {
         return Err(NoData::Nothing);
     }

@@ -222,7 +222,8 @@ impl FindMax {
 
     fn done(&self, max: Option<Maximum>, end: SearchEnd) -> SearchStep {
         let fails_at = self.history.lowest_fail().map(|fail| fail.level);
-        let (is_noisy, n_runs) = (self.history.is_noisy(), self.history.n_runs());
+        let is_noisy = self.history.is_noisy();
+        let n_runs = self.history.n_runs();
         SearchStep::Done(SearchResult { max, end, fails_at, is_noisy, n_runs })
     }
 }

@@ -68,7 +68,8 @@ fn bound(points: &[Point], at: usize, high: f64) -> f64 {
     };
     let least = |x: f64| left(x).min(right(x));
     // The lines differ by a linear function: where that is zero, they cross.
-    let (gap_low, gap_high) = (left(low) - right(low), left(high) - right(high));
+    let gap_low = left(low) - right(low);
+    let gap_high = left(high) - right(high);
     let crossing = low + (high - low) * gap_low / (gap_low - gap_high);
     let ends = least(low).max(least(high));
     if low < crossing && crossing < high { ends.max(least(crossing)) } else { ends }

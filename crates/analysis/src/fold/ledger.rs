@@ -67,7 +67,8 @@ impl Ledger {
 
     /// Checks an interval; `before` is the flow of the same agent's interval before it.
     pub(crate) fn interval(&mut self, record: &IntervalRecord, before: Option<Flow>) {
-        let (interval, agent) = (record.index, record.agent);
+        let interval = record.index;
+        let agent = record.agent;
         if let Some(fault) = flow_fault(&record.flow, before.unwrap_or_default()) {
             self.flow.note(LocatedFault { interval, agent, fault });
         }
@@ -90,7 +91,8 @@ impl Ledger {
 
     /// Notes an interval whose histograms could not be merged with those before it.
     pub(crate) fn overflow(&mut self, record: &IntervalRecord) {
-        let (interval, agent) = (record.index, record.agent);
+        let interval = record.index;
+        let agent = record.agent;
         self.overflows.note(OverflowingPart::Interval { interval, agent });
     }
 
@@ -129,7 +131,8 @@ impl Ledger {
         };
         let mut responses = Moments::default();
         record.kinds.iter().for_each(|kind| responses.merge(&kind.response));
-        let (response, kinds) = (extent_of(&record.response), extent_of_moments(&responses));
+        let response = extent_of(&record.response);
+        let kinds = extent_of_moments(&responses);
         let late = if self.open_loop { u128::from(flow.started) } else { u128::from(record.lateness.n()) };
         let service = if record.service.n() == 0 { flow.ok } else { record.service.n() };
         let flying = record.kinds.iter().map(|kind| u128::from(kind.in_flight_at_end)).sum::<u128>();
@@ -165,7 +168,8 @@ fn flow_fault(flow: &Flow, before: Flow) -> Option<FlowFault> {
     ];
     let unequal = laws.into_iter().find(|(_, [left, right])| left != right);
     let unequal = unequal.map(|(law, [left, right])| FlowFault::Unequal { law, left, right });
-    let (left_open, ok) = (flow.left_open, flow.ok);
+    let left_open = flow.left_open;
+    let ok = flow.ok;
     unequal.or_else(|| (ok < left_open).then_some(FlowFault::LeftOpen { left_open, ok }))
 }
 
@@ -205,7 +209,8 @@ fn response_parts_fault(catalog: &Catalog, kind: usize, totals: &KindTotals) -> 
 /// Returns the fault in the sum of values that are known beforehand.
 fn expected_fault(sum: u128, ok: u64, expected: ExpectedMeasure) -> Option<MeasureMismatch> {
     let ExpectedMeasure { least, most, .. } = expected;
-    let (least, most) = (u128::from(ok) * u128::from(least), u128::from(ok) * u128::from(most));
+    let least = u128::from(ok) * u128::from(least);
+    let most = u128::from(ok) * u128::from(most);
     (!(least..=most).contains(&sum)).then_some(MeasureMismatch::Expected { sum, ok, least, most })
 }
 

@@ -56,7 +56,8 @@ impl Resources {
     /// that of a moment: readings in the ramps, at the beginning of the load or after its end would make it less than it
     /// was. Where the load goes on after the phase, the reading at its end counts, which is always a little late.
     pub(crate) fn new(phases: &Phases) -> Resources {
-        let (start, end) = (phases.start_of(Phase::Steady), phases.end_of(Phase::Steady));
+        let start = phases.start_of(Phase::Steady);
+        let end = phases.end_of(Phase::Steady);
         Resources {
             window: (start.saturating_sub(SLACK), end + SLACK),
             steady: (start.max(LATE), end + LATE.min(phases.ramp_down)),
@@ -172,7 +173,9 @@ mod tests {
     /// Returns phases with a length in seconds of ramp-up, steady phase and ramp-down.
     fn phases(seconds: [u64; 3]) -> Phases {
         let [ramp_up, steady, ramp_down] = seconds.map(Nanos::from_secs);
-        let (quiet, settle, drain) = (Nanos::ZERO, Nanos::ZERO, Nanos::from_secs(5));
+        let quiet = Nanos::ZERO;
+        let settle = Nanos::ZERO;
+        let drain = Nanos::from_secs(5);
         Phases { quiet, ramp_up, settle, steady, ramp_down, drain }
     }
 
@@ -221,7 +224,8 @@ mod tests {
         let readings: [(u64, &[(u32, u64)]); 3] =
             [(0, &[(0, 0)]), (5000, &[(0, 0), (1, 990_000)]), (5005, &[(0, 0), (1, 1_340_000)])];
         for (at, values) in readings {
-            let (at, values) = (Nanos::from_millis(at), values.to_vec());
+            let at = Nanos::from_millis(at);
+            let values = values.to_vec();
             resources.record(&ResourceRecord { load_point: 0, machine: 0, at, values }, &known);
         }
         let late = resources.series[&1];

@@ -66,7 +66,8 @@ impl TimeAxis {
         let Some((interval, agents, threads)) = self.current.take() else { return };
         let expected = self.agents.get_or_insert_with(|| agents.clone());
         if agents != *expected {
-            let (found, expected) = (agents.len(), expected.len());
+            let found = agents.len();
+            let expected = expected.len();
             self.missing.note(MissingLoad::Agents { interval, found, expected });
         }
         let planned = self.load_threads;
@@ -89,7 +90,9 @@ impl TimeAxis {
         if record.index != expected {
             return Some(IntervalFault::Index { expected });
         }
-        let (start, end, phase) = (record.start, record.end, record.phase);
+        let start = record.start;
+        let end = record.end;
+        let phase = record.phase;
         if start != end_before {
             return Some(IntervalFault::Start { start, end_before });
         }

@@ -15,10 +15,12 @@ use crate::{
 ///
 /// Only the records of the steady phase count, divided by the recorded length T of that phase.
 pub(crate) fn measure(plan: &Plan, fold: &PointFold, figures: PointFigures) -> LoadPointResult {
-    let (totals, load) = (&fold.steady, fold.point.load);
+    let totals = &fold.steady;
+    let load = fold.point.load;
     let length = totals.length.as_secs_f64();
     let per_second = |amount: f64| totals.per_second(amount);
-    let (n, errors) = (figures.n as f64, figures.errors as f64);
+    let n = figures.n as f64;
+    let errors = figures.errors as f64;
     let sum_response = totals.response_seconds();
     let load_factor = load_factor(sum_response, length).unwrap_or(0.0);
     let thinking_mean = per_second(totals.thinking_ns as f64 / 1e9);

@@ -58,6 +58,8 @@ pub(crate) fn headline(
 /// Returns the point of a load point on the curve; `None` if nothing succeeded there.
 fn curve_point((index, point): (usize, &LoadPointResult)) -> Option<(usize, CurvePoint)> {
     let response = point.response.mean?;
-    let (load, rate, interval) = (point.load.level(), point.score?, point.score_interval);
+    let load = point.load.level();
+    let rate = point.score?;
+    let interval = point.score_interval;
     Some((index, CurvePoint { load, rate, response, interval }))
 }

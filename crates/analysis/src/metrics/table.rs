@@ -211,7 +211,8 @@ pub const METRICS: &[Metric] = &[
 
 /// Makes a row of a metric that all runs have in all exports.
 const fn row(key: &'static str, meaning: &'static str, value: fn(&LoadPointResult) -> MetricValue) -> Metric {
-    let (json, csv) = (MetricScope::All, MetricScope::All);
+    let json = MetricScope::All;
+    let csv = MetricScope::All;
     Metric { key, stated: None, meaning, column: None, json, csv, value }
 }
 
@@ -294,7 +295,8 @@ impl Metric {
 
 impl MetricScope {
     fn contains(self, plan: &Plan) -> bool {
-        let (catalog, is_web) = (&plan.catalog, plan.workload.web().is_some());
+        let catalog = &plan.catalog;
+        let is_web = plan.workload.web().is_some();
         match self {
             MetricScope::All => true,
             MetricScope::None => false,

@@ -78,7 +78,8 @@ pub(super) fn figures(plan: &Plan, totals: &SteadyTotals, counts: &[NamedCount])
 /// Makes the figures of a kind of request, without the size of its object; `None` of another family.
 pub(super) fn of_kind(plan: &Plan, sums: &KindSums) -> Option<WebKindFigures> {
     plan.workload.web()?;
-    let (body, total) = (sum(sums, web_measure::BODY_BYTES), sum(sums, web_measure::REPLY_BYTES));
+    let body = sum(sums, web_measure::BODY_BYTES);
+    let total = sum(sums, web_measure::REPLY_BYTES);
     Some(WebKindFigures { object_bytes: None, body, head: total.saturating_sub(body) })
 }
 

@@ -11,7 +11,8 @@ const WAITS_MAX: f64 = 0.01;
 /// owes what fell due while it was busy.
 pub(super) fn check(evidence: &Evidence) -> Vec<RuleFinding> {
     let totals = &evidence.fold.steady;
-    let (n, started) = (totals.user_wait.n, totals.started);
+    let n = totals.user_wait.n;
+    let started = totals.started;
     if evidence.load().is_closed() || n as f64 <= WAITS_MAX * started as f64 {
         return Vec::new();
     }

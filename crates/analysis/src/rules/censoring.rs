@@ -10,7 +10,8 @@ const SHARE_MIN: f64 = 0.01;
 
 /// Reports operations in flight at the end if they are many or old.
 pub(super) fn check(evidence: &Evidence) -> Vec<RuleFinding> {
-    let (n, age) = (evidence.figures.in_flight_at_end, evidence.figures.in_flight_age);
+    let n = evidence.figures.in_flight_at_end;
+    let age = evidence.figures.in_flight_age;
     let of_operations = share(n as f64, evidence.figures.completed() as f64);
     let of_time = share(age.as_secs_f64(), evidence.fold.steady.response_seconds());
     if of_operations.max(of_time) < SHARE_MIN {

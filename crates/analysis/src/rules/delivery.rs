@@ -15,7 +15,8 @@ pub(super) fn schedule(evidence: &Evidence) -> Vec<RuleFinding> {
     let Some(start) = totals.start else { return Vec::new() };
     let mut operations = schedule.whole();
     operations.pass_before(start);
-    let (scheduled, due) = (operations.pass_before(totals.end), totals.due);
+    let scheduled = operations.pass_before(totals.end);
+    let due = totals.due;
     if due == scheduled {
         return Vec::new();
     }
@@ -38,7 +39,8 @@ pub(super) fn is_decided(evidence: &Evidence) -> bool {
 /// Reports a rate of successes too far below the rate at which operations fell due.
 pub(super) fn delivered(evidence: &Evidence) -> Vec<RuleFinding> {
     let Some(offered) = evidence.figures.offered_rate else { return Vec::new() };
-    let (rate, limit) = (evidence.figures.rate, evidence.plan.rules.delivered_ratio_min);
+    let rate = evidence.figures.rate;
+    let limit = evidence.plan.rules.delivered_ratio_min;
     if limit * offered <= rate && 0.0 < offered {
         return Vec::new();
     }

@@ -7,7 +7,8 @@ use crate::finding::Finding;
 
 /// Reports too many failures, and takes notice of fewer.
 pub(super) fn too_many(evidence: &Evidence) -> Vec<RuleFinding> {
-    let (errors, completed) = (evidence.figures.errors, evidence.figures.completed());
+    let errors = evidence.figures.errors;
+    let completed = evidence.figures.completed();
     let limit = evidence.plan.rules.error_ratio_max;
     let ratio = errors as f64 / completed.max(1) as f64;
     let severity = match errors {

@@ -38,7 +38,8 @@ fn busy_finding(evidence: &Evidence, agent: u32, busy: f64) -> Option<RuleFindin
     let limit = evidence.plan.rules.generator_busy_max;
     (CLOSE * limit <= busy).then(|| {
         let server = (limit <= busy).then(|| server_use(evidence));
-        let (busy, limit) = (Ratio(busy), Ratio(limit));
+        let busy = Ratio(busy);
+        let limit = Ratio(limit);
         weighed(server, Finding::GeneratorBusy { agent, busy, limit, server })
     })
 }
@@ -48,7 +49,8 @@ fn run_queue_finding(evidence: &Evidence, agent: u32, waited: f64) -> Option<Rul
     (CLOSE * limit <= waited).then(|| {
         let others = other_programs::used(evidence.resources);
         let server = (limit < waited).then(|| server_use(evidence));
-        let (waited, limit) = (Ratio(waited), Ratio(limit));
+        let waited = Ratio(waited);
+        let limit = Ratio(limit);
         weighed(server, Finding::GeneratorRunQueue { agent, waited, limit, others, server })
     })
 }

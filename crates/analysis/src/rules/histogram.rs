@@ -36,7 +36,8 @@ fn broken(kind: Option<&str>, exact: &Moments, histogram: &Histogram) -> Option<
     let high = |bucket: stats::Bucket| if 0 < histogram.beyond() { max.0 } else { bucket.high.min(max).0 };
     let moments = [(1, exact.sum, ValueMoment::Sum), (2, exact.sum_squares, ValueMoment::SumOfSquares)];
     moments.into_iter().find_map(|(power, exact, moment)| {
-        let (least, most) = (sum(&low, power), sum(&high, power));
+        let least = sum(&low, power);
+        let most = sum(&high, power);
         let kind = kind.map(str::to_owned);
         (exact < least || most < exact).then_some(Finding::Histogram { kind, moment, exact, least, most })
     })

@@ -13,16 +13,19 @@ use crate::fold::KindSums;
 /// h.
 pub(super) fn check(evidence: &Evidence) -> Vec<RuleFinding> {
     let kinds = &evidence.fold.steady.kinds;
-    let (mut found, mut unjudged) = (Vec::new(), Vec::new());
+    let mut found = Vec::new();
+    let mut unjudged = Vec::new();
     for band in &evidence.plan.catalog.bands {
-        let (n, needed) = (count(&band.whole, kinds), band.sample_min());
-        match n < u128::from(needed) {
-            true => unjudged.push(UnjudgedBand {
+        let n = count(&band.whole, kinds);
+        let needed = band.sample_min();
+        if n < u128::from(needed) {
+            unjudged.push(UnjudgedBand {
                 name: band.name.clone(),
                 n: u64::try_from(n).unwrap_or(u64::MAX),
                 needed,
-            }),
-            false => found.extend(judge(band, count(&band.part, kinds) as f64 / n as f64)),
+            });
+        } else {
+            found.extend(judge(band, count(&band.part, kinds) as f64 / n as f64));
         }
     }
     if !unjudged.is_empty() {

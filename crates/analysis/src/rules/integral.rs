@@ -17,7 +17,8 @@ pub(super) fn check(evidence: &Evidence) -> Vec<RuleFinding> {
     let totals = &evidence.fold.steady;
     let (age_start, age_end) = totals.ages_at_ends_ns();
     let (flying_start, flying_end) = totals.in_flight_at_ends();
-    let (lateness, user_wait) = (&totals.lateness, &totals.user_wait);
+    let lateness = &totals.lateness;
+    let user_wait = &totals.user_wait;
     let seconds = |ns: u128| ns as f64 / 1e9;
     let summed = totals.response_seconds() + totals.failed_seconds() + seconds(age_end) - seconds(age_start);
     let integrated = seconds(totals.in_flight_ns) + seconds(lateness.sum()) + seconds(user_wait.sum);

@@ -17,7 +17,8 @@ pub(super) fn check(evidence: &Evidence) -> Vec<RuleFinding> {
 }
 
 fn judge(kind: &OperationKind, limit: Limit, sums: &KindSums) -> Option<RuleFinding> {
-    let (n, kind) = (sums.response.n, kind.name.clone());
+    let n = sums.response.n;
+    let kind = kind.name.clone();
     match value(limit.metric(), sums) {
         Some(value) if limit.allows(value) => None,
         Some(value) => Some(RuleFinding::invalid(Finding::KindLimit { kind, limit, value })),
@@ -30,7 +31,8 @@ fn judge(kind: &OperationKind, limit: Limit, sums: &KindSums) -> Option<RuleFind
 
 /// Returns a value in the unit of [`Limit::value`]; `None` if there are too few values for it.
 fn value(metric: LimitMetric, sums: &KindSums) -> Option<f64> {
-    let (n, errors) = (sums.response.n as f64, sums.errors() as f64);
+    let n = sums.response.n as f64;
+    let errors = sums.errors() as f64;
     match metric {
         LimitMetric::Errors => (0.0 < n + errors).then(|| errors / (n + errors)),
         LimitMetric::Mean => (0.0 < n).then(|| sums.response.sum as f64 / n / 1e9),

@@ -13,9 +13,6 @@ pub(super) fn check(evidence: &Evidence) -> Vec<RuleFinding> {
     let lost = evidence.fold.counts.iter().find(|count| count.name == CONNECTIONS_LOST);
     let Some(n) = lost.map(|count| count.n).filter(|n| 0 < *n) else { return Vec::new() };
     let completed = evidence.figures.completed();
-    let severity = match n as f64 <= MANY * completed as f64 {
-        true => Severity::Notice,
-        false => Severity::Remark,
-    };
+    let severity = if n as f64 <= MANY * completed as f64 { Severity::Notice } else { Severity::Remark };
     vec![RuleFinding::new(severity, Finding::ConnectionsLost { n, completed })]
 }

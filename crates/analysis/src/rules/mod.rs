@@ -147,7 +147,8 @@ impl Evidence<'_> {
 impl Rule {
     /// Returns whether the rule can be judged by now. At the end of a load point every rule can.
     pub(crate) fn can_be_judged(&self, evidence: &Evidence) -> bool {
-        let (length, planned) = (evidence.figures.length.0, evidence.plan.phases.steady.0);
+        let length = evidence.figures.length.0;
+        let planned = evidence.plan.phases.steady.0;
         evidence.stage != Stage::Running
             || match self.from {
                 Start => true,

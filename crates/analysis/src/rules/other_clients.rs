@@ -15,7 +15,8 @@ const CONNECTIONS_MIN: f64 = 0.5;
 
 /// Remarks on connections to the server, and on requests that it counted, that are not of this run.
 pub(super) fn check(evidence: &Evidence) -> Vec<RuleFinding> {
-    let (connections, requests) = (connections(evidence), requests(evidence));
+    let connections = connections(evidence);
+    let requests = requests(evidence);
     let is_found = connections.is_some() || requests.is_some();
     let finding = is_found.then_some(Finding::OtherClients { connections, requests });
     finding.map(RuleFinding::remark).into_iter().collect()

@@ -20,7 +20,8 @@ const SHARE_MAX: f64 = 0.1;
 /// a part of the system under test is not seen, nobody can tell it from them, and it is a remark.
 pub(super) fn check(evidence: &Evidence) -> Vec<RuleFinding> {
     let Some(used) = used(evidence.resources) else { return Vec::new() };
-    let (share, unseen) = (share(evidence), unseen_part(evidence));
+    let share = share(evidence);
+    let unseen = unseen_part(evidence);
     let is_crowded = unseen.is_none() && share.is_some_and(|share| SHARE_MAX <= share);
     let finding = Finding::OtherPrograms { used, share: share.map(Ratio), limit: Ratio(SHARE_MAX), unseen };
     vec![if is_crowded { RuleFinding::invalid(finding) } else { RuleFinding::remark(finding) }]

@@ -5,7 +5,8 @@ use crate::finding::Finding;
 
 /// Reports a steady phase that is not as long as planned.
 pub(super) fn check(evidence: &Evidence) -> Vec<RuleFinding> {
-    let (recorded, planned) = (evidence.figures.length, evidence.plan.phases.steady);
+    let recorded = evidence.figures.length;
+    let planned = evidence.plan.phases.steady;
     if recorded == planned {
         return Vec::new();
     }

@@ -82,7 +82,8 @@ fn differing(pause: Option<String>, found: f64, expected: f64, tolerance: f64) -
 
 /// Checks that N users do not complete more than N ÷ Z cycles per second (interactive law, R = 0).
 fn bound(evidence: &Evidence, think: ThinkTime, users: u32) -> Option<RuleFinding> {
-    let (n, length) = (f64::from(users), evidence.figures.length.as_secs_f64());
+    let n = f64::from(users);
+    let length = evidence.figures.length.as_secs_f64();
     let rate = evidence.fold.steady.units() as f64 / length;
     let bound = stats::interactive_bound(n, 0.0, think.mean().as_secs_f64())?;
     // Where no phase precedes it, every user begins in it with a page before which it did not think.

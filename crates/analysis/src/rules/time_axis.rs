@@ -8,7 +8,8 @@ pub(super) fn check(evidence: &Evidence) -> Vec<RuleFinding> {
     let axis = &evidence.fold.axis;
     let order = axis.order.found().map(Finding::TimeAxis);
     let mut findings: Vec<RuleFinding> = order.map(RuleFinding::invalid).into_iter().collect();
-    let (end, planned) = (axis.end(), evidence.plan.phases.issuing());
+    let end = axis.end();
+    let planned = evidence.plan.phases.issuing();
     if end < planned && evidence.stage == Stage::Over {
         findings.push(RuleFinding::invalid(Finding::EarlyEnd { end, planned }));
     }

@@ -59,7 +59,8 @@ mod tests {
     /// Returns, of 1,000 series, the share whose cut reaches too far into the steady phase and the share in which
     /// that is shown.
     fn parts((settle, steady): (usize, usize), memory: f64, slow: (usize, f64)) -> (f64, f64) {
-        let (mut n_cut, mut n_shown) = (0, 0);
+        let mut n_cut = 0;
+        let mut n_shown = 0;
         for seed in 0..1_000 {
             let rates = rates(seed, settle + steady, memory, slow);
             let limit = settle as f64 + REACH_MAX * steady as f64;

@@ -57,7 +57,8 @@ fn run(points: &[(u32, u64, Shown)]) -> Analysis {
 /// Both CPUs are busy alike; the disk takes 100 reads a second.
 fn reading(load_point: u32, second: u64, shown: Shown) -> ResourceRecord {
     let micros = |share: f64| (share * second as f64 * 1e6) as u64;
-    let (busy, idle) = (micros(shown.cpu), micros(1.0 - shown.cpu));
+    let busy = micros(shown.cpu);
+    let idle = micros(1.0 - shown.cpu);
     let values = [busy, idle, busy, idle, micros(shown.disk), shown.runnable, 100 * second];
     ResourceRecord { load_point, machine: 0, at: s(second), values: (0..).zip(values).collect() }
 }
@@ -216,7 +217,8 @@ fn a_queue_at_an_interface_without_the_load_is_no_bottleneck() {
         (attribution.bottleneck, attribution.certainty)
     };
     const MUCH: u64 = 1 << 30;
-    let (loopback, far) = (("lo", MUCH, 0, Some(true)), ("eth0", MUCH, 90_000, None));
+    let loopback = ("lo", MUCH, 0, Some(true));
+    let far = ("eth0", MUCH, 90_000, None);
     assert_eq!(judged(&[loopback, far]).0, Bottleneck::Undetermined, "the route is recorded");
     let on_route = ("eth0", 5, 90_000, Some(true));
     assert_eq!(judged(&[("lo", MUCH, 0, None), on_route]), (Bottleneck::Network, Certainty::Certain));
@@ -490,7 +492,8 @@ fn crowded_cpus_hold_back_who_needs_one_most_of_the_time() {
             (Counter::SutBusiestThread, "", micros),
         ])
     };
-    let (needs, sleeps) = (with_thread(|_| 100_000), with_thread(|_| 20_000));
+    let needs = with_thread(|_| 100_000);
+    let sleeps = with_thread(|_| 20_000);
     check(&needs, &[(Indicator::CpuDemand, 0.8), (Indicator::RunDelay, 0.875)]);
     check(&sleeps, &[(Indicator::CpuDemand, 0.2)]);
     assert_eq!((needs.bottleneck, sleeps.bottleneck), (Bottleneck::Processor, Bottleneck::WorkerLimit));
@@ -507,7 +510,8 @@ fn operations_that_wait_for_one_thread_on_crowded_cpus_are_held_back_by_these() 
             (Counter::SutThreadDemand, "", micros),
         ])
     };
-    let (receives, sleeps) = (with_demand(|_| 900_000), with_demand(|_| 200_000));
+    let receives = with_demand(|_| 900_000);
+    let sleeps = with_demand(|_| 200_000);
     check(&receives, &[(Indicator::CpuDemand, 0.9), (Indicator::BusiestThread, 0.01)]);
     // (C + W) ÷ R: 1.0 of 4 operations.
     check(&sleeps, &[(Indicator::CpuDemand, 0.25)]);

@@ -64,7 +64,8 @@ fn turns<const N: usize>() -> [[(u32, WallTime); 2]; N] {
 /// 60 ms against 120 ms without think time: twice the rate at every load, X = N ÷ R; half the response time.
 #[test]
 fn the_faster_server_has_the_higher_ratio() {
-    let (slow, fast) = (run(120, 2), run(60, 2));
+    let slow = run(120, 2);
+    let fast = run(60, 2);
     let found = like(&[compared("slow", &slow), compared("fast", &fast)]);
     let loads: Vec<f64> = found.levels.iter().map(|level| level.load.level()).collect();
     assert_eq!(loads, [4.0, 8.0]);
@@ -113,7 +114,8 @@ fn a_run_does_not_differ_from_itself() {
 /// its own rate. With users who think 99 % of the time it is nearly so.
 #[test]
 fn rates_that_the_load_set_are_alike() {
-    let (mut one, mut other) = (run(60, 1), run(60, 1));
+    let mut one = run(60, 1);
+    let mut other = run(60, 1);
     let finding = |one: &Run, other: &Run| {
         let found = like(&[compared("one", one), compared("other", other)]);
         found.levels[0].figures[1].change(ComparedMetric::Score).unwrap().finding
@@ -179,7 +181,8 @@ fn runs_that_are_too_short_are_not_called_noisy() {
 
 #[test]
 fn invalid_load_points_have_no_ratio() {
-    let (one, mut other) = (run(120, 2), run(60, 2));
+    let one = run(120, 2);
+    let mut other = run(60, 2);
     other.1.load_points[1].verdict.state = VerdictState::Invalid;
     let found = like(&[compared("one", &one), compared("other", &other)]);
     let n_changes: Vec<_> = found.levels.iter().map(|level| level.figures[1].changes.len()).collect();
@@ -204,7 +207,8 @@ fn an_invalid_repetition_does_not_count() {
 /// 60 ms against 120 ms: half the rate, twice the time, far beyond any bound, over both loads.
 #[test]
 fn bounds_are_judged_by_the_change_over_all_loads() {
-    let (fast, slow) = (run(60, 2), run(120, 2));
+    let fast = run(60, 2);
+    let slow = run(120, 2);
     let runs = [compared("fast", &fast), compared("slow", &slow)];
     let found = like(&runs);
     let bound = |metric, direction, ratio| ChangeBound { metric, direction, ratio };
@@ -234,7 +238,8 @@ fn bounds_are_judged_by_the_change_over_all_loads() {
 /// 1,000 operations of 50 ms in 12 s: a percentile that is in no table, and failures, which no side had.
 #[test]
 fn bounds_of_any_percentile_and_of_failures_are_judged() {
-    let (fast, slow) = (run(60, 1), run(120, 1));
+    let fast = run(60, 1);
+    let slow = run(120, 1);
     let runs = [compared("fast", &fast), compared("slow", &slow)];
     let found = like(&runs);
     let judge = |metric, change| {
@@ -256,7 +261,8 @@ fn bounds_of_any_percentile_and_of_failures_are_judged() {
 /// 3 % of failures where there were none: far more than half a percentage point, and not clearly more than 2.9.
 #[test]
 fn a_share_of_failures_is_compared_as_a_difference() {
-    let (good, mut bad) = (run(60, 1), run(60, 1));
+    let good = run(60, 1);
+    let mut bad = run(60, 1);
     let point = &mut bad.1.load_points[0];
     point.total.errors = point.total.n * 3 / 97;
     let rate = point.rate;
@@ -281,8 +287,10 @@ fn labels_make_sides() {
         run.0.sut.label = Some(label.to_owned());
         run
     };
-    let (before, after) = ([labeled("before"), labeled("before")], [labeled("after"), labeled("after")]);
-    let (old, new) = (testbed("1.24", 41_000, "6.1"), testbed("1.26", 41_001, "6.1"));
+    let before = [labeled("before"), labeled("before")];
+    let after = [labeled("after"), labeled("after")];
+    let old = testbed("1.24", 41_000, "6.1");
+    let new = testbed("1.26", 41_001, "6.1");
     let input = |name, server, run, testbed| RunInput { testbed, ..seen_as(name, server, run) };
     let runs = [
         input("1", "site", &before[0], &old),
@@ -296,7 +304,8 @@ fn labels_make_sides() {
 
 #[test]
 fn a_baseline_divides_the_runs_of_one_server_only() {
-    let (one, other) = (run(60, 1), run(120, 1));
+    let one = run(60, 1);
+    let other = run(120, 1);
     let same = |name| seen_as(name, "site", &one);
     let sides = |runs: &[RunInput], n_baseline| -> Vec<Vec<usize>> {
         let found = compare_with_baseline(runs, n_baseline, MismatchPolicy::Refuse).unwrap();
@@ -324,7 +333,8 @@ fn refused(runs: &[RunInput]) -> Vec<String> {
 
 #[test]
 fn runs_of_different_plans_are_refused_with_what_differs() {
-    let (one, mut other) = (run(60, 1), run(60, 1));
+    let one = run(60, 1);
+    let mut other = run(60, 1);
     other.0.seed = 7;
     other.0.phases.steady = ms(9_000);
     other.0.agents[0].threads = 1;
@@ -350,7 +360,8 @@ fn runs_of_different_plans_are_refused_with_what_differs() {
 
 #[test]
 fn other_load_points_and_other_benchmarks_are_not_alike() {
-    let (one, mut other) = (run(60, 2), run(60, 3));
+    let one = run(60, 2);
+    let mut other = run(60, 3);
     let text = |other: &Run| refused(&[compared("one", &one), compared("other", other)]).join("\n");
     assert!(text(&other).ends_with(": load points, 3 from 4 users to 16 users, 2 from 4 users to 8 users"));
     other.0.benchmark.version = 2;

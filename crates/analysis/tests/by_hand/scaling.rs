@@ -42,7 +42,8 @@ fn speed_up_and_laws_follow_from_the_peaks() {
     for (found, expected) in serial.iter().zip([0.0, 0.05263, 0.05882, 0.07692]) {
         assert!((found - expected).abs() < 1e-5, "{found} for {expected}");
     }
-    let (amdahl, usl) = (scaling.amdahl.as_ref().unwrap(), scaling.usl.as_ref().unwrap());
+    let amdahl = scaling.amdahl.as_ref().unwrap();
+    let usl = scaling.usl.as_ref().unwrap();
     assert!((amdahl.lambda.value - 1050.559).abs() < 1e-3 && (amdahl.sigma.value - 0.0870945).abs() < 1e-6);
     assert!((usl.lambda.value - 997.5327).abs() < 1e-3 && (usl.kappa.value - 0.00460886).abs() < 1e-7);
     assert!(usl.quality.few_points);

@@ -29,7 +29,8 @@ fn checks(findings: &[TableDifference]) -> Vec<(&str, Option<usize>)> {
 }
 
 fn exchange(row: &mut StatedRow, one: &str, other: &str) {
-    let (a, b) = (row.cells[one], row.cells[other]);
+    let a = row.cells[one];
+    let b = row.cells[other];
     row.cells.insert(one.to_owned(), b);
     row.cells.insert(other.to_owned(), a);
 }
@@ -51,7 +52,9 @@ fn every_changed_cell_is_found() {
             wrong[index].cells.insert(name.clone(), value * 1.001);
             let findings = audit(&wrong, &analysis);
             assert_eq!(checks(&findings), [("changed cell", Some(index))], "{name}");
-            let (column, stated, recomputed) = (name.clone(), value * 1.001, *value);
+            let column = name.clone();
+            let stated = value * 1.001;
+            let recomputed = *value;
             assert_eq!(findings[0].kind, DifferenceKind::ChangedCell { column, stated, recomputed });
         }
     }

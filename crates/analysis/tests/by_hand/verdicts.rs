@@ -121,7 +121,8 @@ fn connections_left_open_are_a_remark_with_their_number() {
     seconds.next().unwrap().flow.left_open = 4;
     let analysis = recorded.analyze();
     assert_valid(&analysis);
-    let (point, found) = (&analysis.load_points[0], remarks(&analysis, "left-open"));
+    let point = &analysis.load_points[0];
+    let found = remarks(&analysis, "left-open");
     assert_eq!((point.left_open, analysis.load_points[1].left_open), (7, 0));
     assert_eq!(found, [Finding::LeftOpen { n: 7, ok: point.total.n }]);
 }
@@ -148,12 +149,14 @@ fn connections_lost_between_requests_are_counted_and_many_are_a_remark() {
 #[test]
 fn replies_that_change_are_a_remark_or_break_consistency() {
     let check = |holds: bool| {
-        let (name, found) = ("replies of GET /".to_owned(), "differ since 3.2 s".to_owned());
+        let name = "replies of GET /".to_owned();
+        let found = "differ since 3.2 s".to_owned();
         let check = ConsistencyCheck { load_point: 0, moment: CheckMoment::After, name, holds, found };
         two_load_points_with(|analyzer| analyzer.check(check))
     };
     let found = remarks(&check(true), "replies-changed");
-    let (name, text) = ("replies of GET /".to_owned(), "differ since 3.2 s".to_owned());
+    let name = "replies of GET /".to_owned();
+    let text = "differ since 3.2 s".to_owned();
     assert_eq!(found, [Finding::RepliesChanged { name, found: text }]);
     let invalid = check(false);
     assert!(remarks(&invalid, "replies-changed").is_empty());

@@ -20,17 +20,21 @@ fn scheduled_by_users(plan: &Plan, service: Nanos, stall: Nanos) -> Vec<Operatio
     let point = plan.load_points[0];
     let n_users = point.load.in_flight_max() as usize;
     let schedule = plan.schedule(point).expect("an open loop");
-    let (from, to) = (s(10), s(10) + stall);
+    let from = s(10);
+    let to = s(10) + stall;
     let mut free_from: Vec<Nanos> = vec![Nanos::ZERO; n_users];
     let mut operations = Vec::new();
     for (k, due) in schedule.whole() {
         let user = &mut free_from[k as usize % n_users];
-        let (free, sent) = (*user, due.max(*user));
+        let free = *user;
+        let sent = due.max(*user);
         let undisturbed = sent + service;
         let is_stalled = from < to && sent < to && from < undisturbed;
         let done = if is_stalled { to + service } else { undisturbed };
         *user = done;
-        let (kind, drawn, connect) = (k as usize % 2, Nanos::ZERO, ms(1));
+        let kind = k as usize % 2;
+        let drawn = Nanos::ZERO;
+        let connect = ms(1);
         operations.push(Operation {
             kind,
             drawn,

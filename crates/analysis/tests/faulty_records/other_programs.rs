@@ -139,7 +139,8 @@ fn requests_and_connections_of_others_are_reported() {
         assert_valid(&analysis);
         remarks(&analysis, "other-clients")
     };
-    let (served, held) = (Counter::ServiceRequests, Counter::SutOtherConnections);
+    let served = Counter::ServiceRequests;
+    let held = Counter::SutOtherConnections;
     let [Finding::OtherClients { connections: Some(n), requests: Some(share) }] =
         beside(&[(held, "80", 200), (served, "", 600)])[..]
     else {

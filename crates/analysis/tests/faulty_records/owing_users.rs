@@ -21,7 +21,8 @@ fn recorded() -> RecordedRun {
 fn operations(plan: &Plan) -> Vec<Operation> {
     let mut operations = Vec::new();
     for user in 0..10u64 {
-        let (mut due, mut free) = (ms(7 * user), Nanos::ZERO);
+        let mut due = ms(7 * user);
+        let mut free = Nanos::ZERO;
         for k in user.. {
             let (drawn, due_span) = if k == user { (Nanos::ZERO, Nanos::ZERO) } else { (ms(100), ms(100)) };
             due += due_span;
@@ -30,7 +31,9 @@ fn operations(plan: &Plan) -> Vec<Operation> {
                 break;
             }
             let done = sent + if k % 20 == 19 { ms(260) } else { ms(60) };
-            let (kind, connect, outcome) = (user as usize % 2, ms(1), Outcome::Ok);
+            let kind = user as usize % 2;
+            let connect = ms(1);
+            let outcome = Outcome::Ok;
             operations.push(Operation { kind, drawn, free, due_span, due, sent, done, connect, outcome });
             free = done;
         }

@@ -11,7 +11,8 @@ use crate::record::{RecordedRun, assert_caught, assert_valid};
 
 /// Keeps count, sum, smallest and largest of each kind, and puts everything else at the mean.
 fn flatten(histogram: &Histogram) -> Histogram {
-    let (n, sum) = (histogram.n(), histogram.sum());
+    let n = histogram.n();
+    let sum = histogram.sum();
     let mut flat = Histogram::new();
     let (Some(min), Some(max)) = (histogram.min(), histogram.max()) else { return flat };
     if n < 3 {

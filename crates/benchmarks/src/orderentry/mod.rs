@@ -218,7 +218,8 @@ mod tests {
     /// Returns the steps of a user: a letter for each pause or transaction, and the number of its kind.
     fn steps(pacing: OrderPacing, n: usize) -> Vec<(char, u16)> {
         let terminals = OrderTerminals::new(&workload(pacing), 1);
-        let (mut user, mut rng) = (terminals.user(3), Rng::new(1, StreamPurpose::User, 3));
+        let mut user = terminals.user(3);
+        let mut rng = Rng::new(1, StreamPurpose::User, 3);
         let mut last = None;
         let mut steps = Vec::new();
         for _ in 0..n {

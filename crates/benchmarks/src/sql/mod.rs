@@ -168,8 +168,10 @@ mod tests {
     #[test]
     fn transactions_have_the_shares_of_their_weights_and_values_of_their_parameters() {
         let transactions = SqlTransactions::new(&workload(ThinkTime::None, Vec::new()), 1, Load::Users(1));
-        let (mut user, mut rng) = (transactions.user(0), Rng::new(1, StreamPurpose::User, 0));
-        let (mut n_first, mut seen) = (0, [false; 10]);
+        let mut user = transactions.user(0);
+        let mut rng = Rng::new(1, StreamPurpose::User, 0);
+        let mut n_first = 0;
+        let mut seen = [false; 10];
         for _ in 0..40_000 {
             let Step::Perform(request) = user.next(None, &mut rng) else { panic!("no data run out") };
             assert_eq!(request.picks.len(), usize::from(request.kind == 0));
@@ -196,8 +198,10 @@ mod tests {
         let transactions = SqlTransactions::new(&workload, 1, Load::Users(2));
         assert!(transactions.has_user_state());
         let steps = |user: u32| {
-            let (mut user, mut rng) = (transactions.user(user), Rng::new(1, StreamPurpose::User, 0));
-            let (mut rows, mut last) = (Vec::new(), None);
+            let mut user = transactions.user(user);
+            let mut rng = Rng::new(1, StreamPurpose::User, 0);
+            let mut rows = Vec::new();
+            let mut last = None;
             loop {
                 match user.next(last.take(), &mut rng) {
                     Step::Perform(request) => {

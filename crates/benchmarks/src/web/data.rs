@@ -40,9 +40,10 @@ pub(crate) fn read_data<F: Fn(&str) -> io::Result<String>>(
             }),
         }
     }
-    match problems.is_empty() {
-        true => Ok(read.into_iter().unzip()),
-        false => Err(Diagnostics::new(source.file_name, source.text, problems)),
+    if problems.is_empty() {
+        Ok(read.into_iter().unzip())
+    } else {
+        Err(Diagnostics::new(source.file_name, source.text, problems))
     }
 }
 

@@ -20,7 +20,8 @@ fn every_case_has_the_expected_decision() {
 
 /// Returns the difference between the decision and the expected one, if there is one.
 fn difference(case: &Case) -> Option<String> {
-    let (expected, found) = (case.expected(), ask::decide(case));
+    let expected = case.expected();
+    let found = ask::decide(case);
     (expected != found).then(|| {
         format!("{}: {} ({})\n  expected: {expected}\n  found:    {found}", case.file, case.name, case.clause)
     })

@@ -221,7 +221,8 @@ impl Index {
             return None;
         }
         self.note_sequence(entry.sequence);
-        let (hash, at) = (entry.hash, self.entries.add(entry));
+        let hash = entry.hash;
+        let at = self.entries.add(entry);
         self.indices.insert_unique(hash, at, |&at| self.entries.get(at).hash);
         Some(replaced)
     }
@@ -396,7 +397,8 @@ mod tests {
     #[test]
     fn index_memory_stays_constant_under_churn() {
         let mut index = Index::new(100_000);
-        let (bytes, n_max) = (index.bytes(), index.entries_max as u64);
+        let bytes = index.bytes();
+        let n_max = index.entries_max as u64;
         for number in 0..100_000_u64 {
             if let Some(oldest) = number.checked_sub(n_max) {
                 index.forget(units::mix_bits(oldest), oldest);

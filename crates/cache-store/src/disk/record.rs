@@ -228,7 +228,8 @@ fn tags(from: &mut Decoder) -> Option<Box<[Box<str>]>> {
 fn lines(from: &mut Decoder) -> Option<HeaderLines> {
     let mut lines = HeaderLines::new();
     while !from.is_empty() {
-        let (name, value) = (from.text()?, from.text()?);
+        let name = from.text()?;
+        let value = from.text()?;
         if name.contains(&b':') || [name, value].iter().any(|text| text.contains(&b'\n')) {
             return None;
         }

@@ -170,12 +170,15 @@ fn encode(sequence: u64, what: &Purge) -> Vec<u8> {
 /// Reads one removal from the start, and returns its length with it; `None` if it is not complete.
 fn decode(bytes: &[u8]) -> Option<((u64, Purge), usize)> {
     let mut whole = Decoder::new(bytes);
-    let (found, content) = (whole.array::<8>()?, whole.text()?);
+    let found = whole.array::<8>()?;
+    let content = whole.text()?;
     if found != sum(content) {
         return None;
     }
     let mut from = Decoder::new(content);
-    let (sequence, kind, text) = (from.sequence()?, from.u8()?, from.str()?);
+    let sequence = from.sequence()?;
+    let kind = from.u8()?;
+    let text = from.str()?;
     let what = match kind {
         0 => Purge::Key(text.to_owned()),
         1 => Purge::Prefix(text.to_owned()),

@@ -45,7 +45,8 @@ fn scan_segment(
     hasher: &RandomState,
 ) -> io::Result<()> {
     let length = segment.length()?;
-    let (mut end, mut sequence_min) = (0u64, u64::MAX);
+    let mut end = 0u64;
+    let mut sequence_min = u64::MAX;
     while let Some((next, head, location)) = record_at(&segment, end, length) {
         end = next;
         let sequence = head.sequence;

@@ -100,7 +100,8 @@ impl Disk {
         let (log, removed) = RemovalLog::open(directory).map_err(DiskError::at(directory))?;
         let mut index = Index::new(memory_bytes / INDEX_SHARE);
         scan(directory, &mut index, &removed, hasher).map_err(DiskError::at(directory))?;
-        let (counters, queued_bytes) = (Counters::default(), AtomicU64::new(0));
+        let counters = Counters::default();
+        let queued_bytes = AtomicU64::new(0);
         let shared = Arc::new(TierState { index: Mutex::new(index), log, packer, counters, queued_bytes });
         let (jobs, jobs_to_do) = sync_channel(QUEUE_MAX);
         let (reads, reads_to_do) = sync_channel(QUEUE_MAX);
@@ -206,7 +207,8 @@ impl Disk {
     fn find(&self, hash: u64) -> (Vec<(u64, Arc<StoredResponse>)>, Vec<ReadItem>) {
         let index = self.shared.index();
         let segment = |id: u32| index.segments.get(&id).map(|live| Arc::clone(&live.segment));
-        let (mut found, mut items) = (Vec::new(), Vec::new());
+        let mut found = Vec::new();
+        let mut items = Vec::new();
         for Entry { sequence, at, .. } in index.find(hash) {
             match at {
                 EntryState::Queued(object) => found.push((sequence, object)),
@@ -287,7 +289,8 @@ fn start(
     let reads = Arc::new(Mutex::new(reads));
     let mut threads = vec![Builder::new().name("disk-writer".into()).spawn(move || writer.run(&jobs))?];
     for _ in 0..READERS {
-        let (shared, reads) = (Arc::clone(shared), Arc::clone(&reads));
+        let shared = Arc::clone(shared);
+        let reads = Arc::clone(&reads);
         let reader = Builder::new().name("disk-reader".into());
         threads.push(reader.spawn(move || reader::run(&shared, &reads))?);
     }

@@ -197,7 +197,8 @@ fn a_concurrent_purge_leaves_nothing() {
     let disk = DiskSettings { directory: directory.path().to_owned(), bytes: DISK };
     let settings = StoreSettings { bytes: 1 << 18, disk: Some(disk), ..StoreSettings::default() };
     let store = Store::open(&settings).unwrap();
-    let (key, policy) = (key("/a"), Settings::default());
+    let key = key("/a");
+    let policy = Settings::default();
     let purge = |what: &Purge| store.purge(what, Removal::Delete, NOW);
     let evict = || {
         (0..20).for_each(|number| {

@@ -37,8 +37,10 @@ fn hit_ratio(objects: &[Arc<StoredResponse>], trace: &[usize], limit: u64) -> f6
 
 /// Returns the hit ratio of LRU with the same limit, its own tables not counted.
 fn hit_ratio_of_lru(objects: &[Arc<StoredResponse>], trace: &[usize], limit: u64) -> f64 {
-    let (mut last_use, mut by_use) = (HashMap::new(), BTreeMap::new());
-    let (mut bytes, mut hits) = (0, 0);
+    let mut last_use = HashMap::new();
+    let mut by_use = BTreeMap::new();
+    let mut bytes = 0;
+    let mut hits = 0;
     for (time, &wanted) in trace.iter().enumerate() {
         match last_use.insert(wanted, time) {
             Some(before) => {
@@ -65,7 +67,8 @@ fn check(exponent: f64, limit_part: f64, better_by: f64, size: fn(usize) -> usiz
     let total: usize = objects.iter().map(|object| object.cost()).sum();
     let limit = (total as f64 * limit_part) as u64;
     let trace = zipf(2000, 30_000, exponent);
-    let (ours, lru) = (hit_ratio(&objects, &trace, limit), hit_ratio_of_lru(&objects, &trace, limit));
+    let ours = hit_ratio(&objects, &trace, limit);
+    let lru = hit_ratio_of_lru(&objects, &trace, limit);
     assert!(lru + better_by <= ours, "exponent {exponent}, part {limit_part}: {ours:.4}, LRU {lru:.4}");
 }
 

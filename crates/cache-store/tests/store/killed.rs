@@ -87,7 +87,8 @@ fn purged_until_killed(directory: &Path, first: u64, n_lines: usize) -> Vec<Opti
 #[test]
 fn a_killed_process_leaves_a_consistent_store() {
     let directory = tempfile::tempdir().unwrap();
-    let (mut n_found, mut purged) = (0, vec![None; PATHS as usize]);
+    let mut n_found = 0;
+    let mut purged = vec![None; PATHS as usize];
     for round in 0..6_u64 {
         let latest = purged_until_killed(directory.path(), 1 + round * 100_000, 1 + 37 * round as usize);
         for (known, latest) in purged.iter_mut().zip(latest) {

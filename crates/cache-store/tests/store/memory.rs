@@ -21,7 +21,8 @@ fn inserted_objects_are_found_under_their_key_only() {
 #[test]
 fn a_superseding_response_inherits_hits() {
     let store = Store::in_memory(LIMIT);
-    let (old, new) = (object(&store, "/a", b"old"), object(&store, "/a", b"new"));
+    let old = object(&store, "/a", b"old");
+    let new = object(&store, "/a", b"new");
     insert(&store, &old);
     old.note_hit();
     insert(&store, &new);
@@ -54,7 +55,8 @@ fn variants_coexist_up_to_their_limit() {
 fn every_change_under_a_key_ends_its_epoch() {
     let store = Store::in_memory(LIMIT);
     let seen = || store.lookup(key("/a").as_str()).epoch;
-    let (one, two) = (object(&store, "/a", b"1"), object(&store, "/a", b"2"));
+    let one = object(&store, "/a", b"1");
+    let two = object(&store, "/a", b"2");
     let before = seen();
     insert(&store, &one);
     assert!(!before.is_current());
@@ -91,7 +93,8 @@ fn eviction_ends_the_epoch() {
 #[test]
 fn only_existing_objects_are_replaced() {
     let store = Store::in_memory(LIMIT);
-    let (old, new) = (object(&store, "/a", b"old"), object(&store, "/a", b"new"));
+    let old = object(&store, "/a", b"old");
+    let new = object(&store, "/a", b"new");
     assert!(!replace(&store, &old, &new));
     insert(&store, &old);
     assert!(!replace(&store, &old, &object(&store, "/b", b"other key")));
@@ -146,10 +149,12 @@ fn soft_purge_expires_and_invalidation_forces_validation() {
 #[test]
 fn fetches_before_a_removal_are_not_stored() {
     let store = Store::in_memory(LIMIT);
-    let (a, b) = (object(&store, "/a", b"1"), object(&store, "/b", b"2"));
+    let a = object(&store, "/a", b"1");
+    let b = object(&store, "/b", b"2");
     let since = |path| store.lookup(key(path).as_str()).since;
     let insert = |object, since| store.insert(object, since, &Settings::default());
-    let (before_a, before_b) = (since("/a"), since("/b"));
+    let before_a = since("/a");
+    let before_b = since("/b");
     store.invalidate(key("/a").as_str(), NOW);
     assert!(!insert(&a, before_a) && insert(&b, before_b));
     assert!(insert(&a, since("/a")));
@@ -195,7 +200,8 @@ fn memory_stays_within_its_limit_and_adds_up() {
             }
             assert!(store.usage().bytes <= limit, "{number}");
         }
-        let (usage, objects) = (store.usage(), store.objects());
+        let usage = store.usage();
+        let objects = store.objects();
         let cost: usize = objects.iter().map(|object| object.cost()).sum();
         let body_bytes: usize = objects.iter().map(|object| object.body.len()).sum();
         assert_eq!((usage.objects, usage.body_bytes), (objects.len() as u64, body_bytes as u64));
@@ -214,7 +220,10 @@ fn an_objects_cost_is_its_memory() {
     let lines = ["ETag: \"12345678901234567890123456789\"", "Surrogate-Key: one two"];
     let full = make(&store, ResponseSpec { path: "/", lines: &lines, request: &[] }, &[0; 1000]);
     // Lines of 39 and 24 bytes with their ends; a tag of 29; two tags and their list; the body and its handle.
-    let (lines, tag, tags, body) = (80, 48, 48 + 32 + 32, 1008 + 48);
+    let lines = 80;
+    let tag = 48;
+    let tags = 48 + 32 + 32;
+    let body = 1008 + 48;
     assert_eq!(full.cost() - bare.cost(), lines + tag + tags + body);
 }
 

@@ -67,7 +67,8 @@ fn a_body_that_is_stored_no_longer_counts_until_its_last_reader_has_gone() {
         let store = Store::in_memory(LIMIT);
         let old = object(&store, "/a", &[1; LARGE]);
         assert!(insert(&store, &old));
-        let (reader, other) = (old.lend(), old.lend().slice(LARGE - 1..));
+        let reader = old.lend();
+        let other = old.lend().slice(LARGE - 1..);
         let before = store.usage().bytes;
         leave(&store, old);
         assert!(before - 4096 <= store.usage().bytes, "{} of {before}", store.usage().bytes);
@@ -85,7 +86,8 @@ fn an_updated_object_shares_its_body_which_counts_once() {
     let store = Store::in_memory(LIMIT);
     let old = object(&store, "/a", &[1; LARGE]);
     assert!(insert(&store, &old));
-    let (before, reader) = (store.usage().bytes, old.lend());
+    let before = store.usage().bytes;
+    let reader = old.lend();
     store.purge(&Purge::All, Removal::Expire, NOW);
     drop(old);
     assert_eq!(store.usage().bytes, before);
@@ -118,7 +120,8 @@ fn memory_is_within_its_limit_with_readers_and_without() {
     readers.clear();
     assert_eq!(store.held_bytes(), 0);
     store.purge(&Purge::All, Removal::Delete, NOW);
-    let (usage, empty) = (store.usage(), Store::in_memory(LIMIT).usage());
+    let usage = store.usage();
+    let empty = Store::in_memory(LIMIT).usage();
     assert!(usage.bytes < empty.bytes + 100_000, "tables alone: {} and {}", usage.bytes, empty.bytes);
 }
 

@@ -111,7 +111,8 @@ fn memory(field: &str) -> u64 {
 fn the_web96_set_is_served_from_100_mb() {
     let store = Store::in_memory(LIMIT);
     let mut requests = Requests::new();
-    let (warm_up, measured) = (150_000, 250_000);
+    let warm_up = 150_000;
+    let measured = 250_000;
     let mut hits = 0;
     for number in 0..warm_up + measured {
         let file = requests.next();
@@ -126,8 +127,10 @@ fn the_web96_set_is_served_from_100_mb() {
             }
         }
     }
-    let (ratio, usage) = (f64::from(hits) / f64::from(measured), store.usage());
-    let (peak, now) = (memory("VmHWM"), memory("VmRSS"));
+    let ratio = f64::from(hits) / f64::from(measured);
+    let usage = store.usage();
+    let peak = memory("VmHWM");
+    let now = memory("VmRSS");
     println!("hit ratio {ratio:.4}, {usage:?}, resident {now}, at most {peak}");
     assert!(0.975 <= ratio, "{ratio}");
     assert!(usage.bytes <= LIMIT && LIMIT / 100 * 95 <= usage.bytes, "{usage:?}");

@@ -39,10 +39,7 @@ fn results(group: &BenchmarkGroup, entries: &[Entry]) -> Vec<Block> {
     let alone = entries.len() == 1;
     blocks.extend(entries.iter().map(|entry| {
         let table = Block::Table(results_table(entry.run.report.analysis));
-        match alone {
-            true => table,
-            false => Block::fold(format!("All load points of {}", entry.run.name), vec![table]),
-        }
+        if alone { table } else { Block::fold(format!("All load points of {}", entry.run.name), vec![table]) }
     }));
     blocks
 }

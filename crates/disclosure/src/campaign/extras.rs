@@ -13,7 +13,8 @@ use crate::{Block, Section};
 pub fn comparison_sections(runs: &[CampaignRun], comparison: &Comparison) -> Vec<Section> {
     let Some(first) = runs.first() else { return Vec::new() };
     let group = BenchmarkGroup { runs: runs.to_vec(), comparison: Some(comparison.clone()) };
-    let (entries, terms) = (group.entries(), group.terms());
+    let entries = group.entries();
+    let terms = group.terms();
     let figures =
         [bars::figure(&entries, terms), scatter::figure(&entries, terms), curves::figure(&entries, terms)];
     let pictures: Vec<Block> =

@@ -64,10 +64,7 @@ impl<'a> BenchmarkGroup<'a> {
     pub(crate) fn title(&self) -> &'a str {
         let title = |run: &CampaignRun<'a>| -> &'a str { &run.report.analysis.benchmark.title };
         let first = title(&self.runs[0]);
-        match self.is_urls() && self.runs.iter().any(|run| title(run) != first) {
-            true => "pages by URL",
-            false => first,
-        }
+        if self.is_urls() && self.runs.iter().any(|run| title(run) != first) { "pages by URL" } else { first }
     }
 
     /// Returns whether the runs are of URLs and of no benchmark.

@@ -46,7 +46,9 @@ impl<'a> CampaignRun<'a> {
     /// Returns the input of a comparison.
     pub fn compared(&self) -> RunInput<'a> {
         let Report { analysis, plan, testbed, provenance, .. } = self.report;
-        let (name, server, began) = (self.name, self.server, self.began);
+        let name = self.name;
+        let server = self.server;
+        let began = self.began;
         RunInput { name, server, program: &provenance.program, plan, analysis, testbed, began }
     }
 }
@@ -95,9 +97,10 @@ fn title(groups: &[BenchmarkGroup]) -> String {
         [only] => format!("Performance report: {}", only.title()),
         several => {
             let names: Vec<&str> = several.iter().map(BenchmarkGroup::title).collect();
-            match several.iter().any(BenchmarkGroup::is_urls) {
-                true => format!("Performance report: {}", names.join(", ")),
-                false => format!("Performance report: {} benchmarks", names.len()),
+            if several.iter().any(BenchmarkGroup::is_urls) {
+                format!("Performance report: {}", names.join(", "))
+            } else {
+                format!("Performance report: {} benchmarks", names.len())
             }
         }
     }
@@ -123,9 +126,10 @@ fn servers<'r, 'a: 'r>(runs: impl IntoIterator<Item = &'r CampaignRun<'a>>) -> V
 fn banner(runs: &[CampaignRun], groups: &[BenchmarkGroup]) -> Banner {
     let state = |run: &CampaignRun| run.report.analysis.verdict.state;
     let n_valid = runs.iter().filter(|run| state(run) == VerdictState::Valid).count();
-    let worst = match runs.iter().any(|run| state(run) == VerdictState::Incomplete) {
-        true => VerdictState::Incomplete,
-        false => VerdictState::Invalid,
+    let worst = if runs.iter().any(|run| state(run) == VerdictState::Incomplete) {
+        VerdictState::Incomplete
+    } else {
+        VerdictState::Invalid
     };
     let not_valid = runs.iter().filter(|run| state(run) != VerdictState::Valid);
     let reasons = not_valid.map(|run| {

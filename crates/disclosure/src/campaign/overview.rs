@@ -60,7 +60,8 @@ fn listed(names: &[&str]) -> String {
 ///
 /// If several servers handled the highest offered load, none of them is the best: the tile shows the offered load.
 fn tile(group: &BenchmarkGroup) -> Option<Tile> {
-    let (entries, terms) = (group.entries(), group.terms());
+    let entries = group.entries();
+    let terms = group.terms();
     let leaders: Vec<&Entry> = group.leaders().into_iter().filter_map(|index| entries.get(index)).collect();
     let modified = if group.is_modified() { ", modified" } else { "" };
     let name = format!("{}, {}", group.title(), terms.score);

@@ -45,7 +45,9 @@ fn priced<'a>(entry: &Entry<'a>) -> Option<Priced<'a>> {
     let sheet = entry.run.report.price?;
     let prices = price_performance(&sheet.list, entry.run.report.analysis);
     let rate = entry.score?;
-    let (server, index, total) = (entry.server, entry.index, prices.total);
+    let server = entry.server;
+    let index = entry.index;
+    let total = prices.total;
     Some(Priced { server, index, total, rate, per_headline: total.per(rate) })
 }
 
@@ -76,12 +78,15 @@ fn chart(priced: &[Priced], currency: Currency, terms: Terms) -> Chart {
 /// Returns the lines of equal unit price, at round prices around those of the servers. Lines that end at the top of the
 /// chart are labelled there with marks.
 fn lines(priced: &[Priced], currency: Currency) -> (Vec<DataSeries>, Vec<Mark>) {
-    let (mut x_max, mut y_max) = (0.0_f64, 0.0_f64);
+    let mut x_max = 0.0_f64;
+    let mut y_max = 0.0_f64;
     for one in priced {
         (x_max, y_max) = (x_max.max(one.total.as_f64()), y_max.max(one.rate));
     }
-    let (x_max, y_max) = (ROOM * x_max, ROOM * y_max);
-    let (mut lines, mut marks) = (Vec::new(), Vec::new());
+    let x_max = ROOM * x_max;
+    let y_max = ROOM * y_max;
+    let mut lines = Vec::new();
+    let mut marks = Vec::new();
     for price in round_prices(priced) {
         let mut name = format!("{} each", numbers::unit_price(UnitPrice { value: price, currency }));
         let x = x_max.min(price * y_max);

@@ -64,7 +64,8 @@ fn rows(runs: &[CampaignRun], servers: &[&str]) -> Vec<FactRow> {
                 let known = rows.iter().position(|row| row.section == section.title && row.name == fact.name);
                 let index = known.unwrap_or(rows.len());
                 if known.is_none() {
-                    let (section, name) = (section.title.clone(), fact.name.clone());
+                    let section = section.title.clone();
+                    let name = fact.name.clone();
                     rows.push(FactRow { section, name, values: vec![Vec::new(); servers.len()] });
                 }
                 let values = &mut rows[index].values[column];

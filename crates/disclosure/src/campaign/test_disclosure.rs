@@ -41,7 +41,8 @@ fn think_text(report: &Report) -> Option<String> {
         _ if report.is_open() => None,
         ThinkTime::None => Some("none".to_owned()),
         think if 1 < report.plan.catalog.pauses.len() => {
-            let (n, mean) = (report.plan.catalog.pauses.len(), numbers::time(think.mean()));
+            let n = report.plan.catalog.pauses.len();
+            let mean = numbers::time(think.mean());
             Some(format!("pauses of {n} kinds, {mean} from one operation to the next on average"))
         }
         ThinkTime::Fixed(time) => Some(format!("{}, constant", numbers::time(time))),
@@ -56,9 +57,10 @@ fn seed_text(report: &Report) -> String {
 
 fn threads_text(plan: &Plan) -> String {
     let cpus: Vec<String> = plan.load_cpus().iter().map(u32::to_string).collect();
-    match cpus.is_empty() {
-        true => plan.load_threads().to_string(),
-        false => format!("{} on CPU {}", plan.load_threads(), cpus.join(", ")),
+    if cpus.is_empty() {
+        plan.load_threads().to_string()
+    } else {
+        format!("{} on CPU {}", plan.load_threads(), cpus.join(", "))
     }
 }
 

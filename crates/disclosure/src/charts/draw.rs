@@ -52,7 +52,8 @@ fn draw(chart: &Chart, palette: &Palette, id: &str, options: DrawOptions) -> Mar
     let DrawOptions { drawing_width, class, standalone } = options;
     let layout = Layout::of(chart, drawing_width);
     let class = if class.is_empty() { "chart".to_owned() } else { format!("chart {class}") };
-    let (title, text) = (format!("{id}-title"), format!("{id}-text"));
+    let title = format!("{id}-title");
+    let text = format!("{id}-text");
     html! {
         svg xmlns=[standalone.then_some("http://www.w3.org/2000/svg")] class=(class) role="img"
             viewBox={ "0 0 " (px(drawing_width.width())) " " (px(layout.height)) }
@@ -205,7 +206,8 @@ fn draw_point(
     // A chart with so many points is pointed at in vain, and the texts would be most of the page.
     let axes = axes.filter(|_| series.points.len() <= HOVER_MAX);
     let hover = axes.map(|axes| hover_text(point, series, axes));
-    let (at, height) = (x.pixel(point.x), y.pixel(point.y));
+    let at = x.pixel(point.x);
+    let height = y.pixel(point.y);
     html! {
         @if let Some((low, high)) = point.range.map(|(low, high)| (y.pixel(low), y.pixel(high)))
             && BAR_MIN < low - high {
@@ -291,7 +293,8 @@ fn name_height(series: &DataSeries, scale: &Scale) -> f64 {
 
 /// Draws the sample of a series before its label.
 fn sample(series: &DataSeries, from: f64, y: f64, palette: &Palette) -> Markup {
-    let (dash, color) = (dash(series.style), palette.series(series.style));
+    let dash = dash(series.style);
+    let color = palette.series(series.style);
     html! {
         @match series.draw {
             Draw::Cells => {

@@ -19,8 +19,10 @@ const NAME_ABOVE: f64 = 8.0;
 pub(super) fn cells(series: &DataSeries, y: &Scale, x: &Scale, palette: &Palette) -> Markup {
     let mut path = String::new();
     for corners in series.points.chunks_exact(2) {
-        let (left, right) = (px(x.pixel(corners[0].x)), px(x.pixel(corners[1].x)));
-        let (bottom, top) = (px(y.pixel(corners[0].y)), px(y.pixel(corners[1].y)));
+        let left = px(x.pixel(corners[0].x));
+        let right = px(x.pixel(corners[1].x));
+        let bottom = px(y.pixel(corners[0].y));
+        let top = px(y.pixel(corners[1].y));
         let _ = write!(path, "M{left} {bottom}H{right}V{top}H{left}Z");
     }
     // Antialiasing would draw lines between adjacent cells.
@@ -61,7 +63,8 @@ fn name(name: &str, middle: f64, layout: &Layout, palette: &Palette) -> Markup {
 }
 
 fn bar(point: &Point, middle: f64, x: &Scale, color: &'static str, palette: &Palette) -> Markup {
-    let (from, to) = (x.pixel(0.0), x.pixel(point.x));
+    let from = x.pixel(0.0);
+    let to = x.pixel(point.x);
     let fill = if point.hollow { palette.paper } else { color };
     html! {
         path d={ "M" (px(from)) " " (px(middle - BAR_HALF)) "H" (px(to)) "V" (px(middle + BAR_HALF)) "H" (px(from)) "Z" }
@@ -81,7 +84,8 @@ fn cap(x: f64, middle: f64) -> String {
 
 /// Draws the value inside the bar at its start, or after the bar if the bar is too short.
 fn value(point: &Point, middle: f64, x: &Scale, text: &str, palette: &Palette) -> Markup {
-    let (from, to) = (x.pixel(0.0), x.pixel(point.x));
+    let from = x.pixel(0.0);
+    let to = x.pixel(point.x);
     let end = point.range.map_or(to, |(_, high)| x.pixel(high).max(to));
     let is_inside = from + 2.0 * half_width(text) + 24.0 < to;
     let (at, color) = match (is_inside, point.hollow) {
@@ -146,7 +150,8 @@ mod tests {
                 draw: Draw::Bars,
                 points: vec![Point::new(100.0, y)],
             };
-            let (x, y) = (plain("x", Spacing::FromZero), plain("y", Spacing::FromZero));
+            let x = plain("x", Spacing::FromZero);
+            let y = plain("y", Spacing::FromZero);
             standalone(&chart(x, y, vec![one(1.5), one(0.5)]), &Palette::PAPER)
         };
         let short = bars("nginx");

@@ -98,15 +98,15 @@ impl Layout {
         let alone = chart.panels.len() == 1;
         let marks = n_rows as f64 * LINE;
         let mut top = marks;
-        let (mut panels, mut legends) = (Vec::new(), Vec::new());
+        let mut panels = Vec::new();
+        let mut legends = Vec::new();
         for panel in &chart.panels {
-            let legend = match drawing_width == DrawingWidth::Narrow
-                && panel.n_bars().is_none()
-                && has_legend(panel)
-            {
-                true => legend_rows(panel, width).iter().map(|(row, ..)| row + 1).max().unwrap_or(0),
-                false => 0,
-            };
+            let legend =
+                if drawing_width == DrawingWidth::Narrow && panel.n_bars().is_none() && has_legend(panel) {
+                    legend_rows(panel, width).iter().map(|(row, ..)| row + 1).max().unwrap_or(0)
+                } else {
+                    0
+                };
             legends.push(legend as f64 * LINE);
             top += legend as f64 * LINE;
             let height = match panel.n_bars() {
@@ -142,7 +142,8 @@ fn vertical(panel: &Panel, bottom: f64, top: f64) -> Scale {
 
 /// Returns each named series with its row and its left edge in the legend above a panel.
 pub(super) fn legend_rows(panel: &Panel, width: f64) -> Vec<(usize, f64, &DataSeries)> {
-    let (mut row, mut x) = (0, LEGEND_LEFT);
+    let mut row = 0;
+    let mut x = LEGEND_LEFT;
     let mut rows = Vec::new();
     for series in panel.series.iter().filter(|series| !series.name.is_empty()) {
         let needed = SAMPLE + 6.0 + series.name.chars().count() as f64 * LETTER;
@@ -166,7 +167,8 @@ fn mark_rows(marks: &[Mark], x: &Scale, width: f64) -> Vec<(Mark, usize)> {
     for mark in marks {
         let half = half_width(&mark.name);
         let middle = label_x(mark, x, width);
-        let (left, right) = (middle - half, middle + half);
+        let left = middle - half;
+        let right = middle + half;
         let free = ends.iter().position(|end| *end + 4.0 < left);
         let row = free.unwrap_or(ends.len());
         if free.is_none() {

@@ -26,8 +26,10 @@ pub(super) fn marker(style: usize, x: f64, y: f64) -> String {
 }
 
 fn circle(x: f64, y: f64, radius: f64) -> String {
-    let (left, right) = (px(x - radius), px(x + radius));
-    let (radius, y) = (px(radius), px(y));
+    let left = px(x - radius);
+    let right = px(x + radius);
+    let radius = px(radius);
+    let y = px(y);
     format!("M{left} {y}A{radius} {radius} 0 1 1 {right} {y}A{radius} {radius} 0 1 1 {left} {y}Z")
 }
 

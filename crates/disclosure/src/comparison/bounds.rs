@@ -38,7 +38,8 @@ pub(crate) fn outcome_word(outcome: BoundOutcome) -> &'static str {
 
 /// Returns a judged bound as a sentence: `rate<-5% is exceeded by after: −9.1 % (95 % CI −10.2 to −8.0 %).`
 pub fn judged_bound_text(comparison: &Comparison, judged: &JudgedBound) -> String {
-    let (bound, side) = (bound_text(&judged.bound), &comparison.sides[judged.side].name);
+    let bound = bound_text(&judged.bound);
+    let side = &comparison.sides[judged.side].name;
     let lead = match judged.outcome {
         BoundOutcome::Kept => format!("{bound} is kept by {side}"),
         BoundOutcome::Exceeded => format!("{bound} is exceeded by {side}"),

@@ -70,9 +70,10 @@ fn banner(comparison: &Comparison) -> Banner {
     let counted =
         format!("{} of {} runs valid", comparison.runs.len() - not_valid.len(), comparison.runs.len());
     let answer = comparison_answer(comparison).map_or(String::new(), |answer| format!("{answer} "));
-    let settings = match comparison.plan_differences.is_empty() {
-        true => "benchmark, workload, protocol, phases, load, seed and generator are the same in all runs",
-        false => "the settings of the runs differ",
+    let settings = if comparison.plan_differences.is_empty() {
+        "benchmark, workload, protocol, phases, load, seed and generator are the same in all runs"
+    } else {
+        "the settings of the runs differ"
     };
     let invalid = not_valid.iter().map(|run| {
         Text::default().strong(run.name.clone()).plain(format!(": run {}", state_text(run.state)))
@@ -105,16 +106,18 @@ pub(crate) fn paragraphs(comparison: &Comparison) -> Vec<Block> {
 /// Returns the benchmark; of URLs, which may be those of several servers, the URL only if it is that of all.
 fn title(comparison: &Comparison, names: &[&str]) -> String {
     let title = &comparison.benchmark.title;
-    match comparison.benchmark.is_urls() && names.iter().any(|name| name.contains("://")) {
-        true => "Comparison of running servers".to_owned(),
-        false => format!("{title}: comparison"),
+    if comparison.benchmark.is_urls() && names.iter().any(|name| name.contains("://")) {
+        "Comparison of running servers".to_owned()
+    } else {
+        format!("{title}: comparison")
     }
 }
 
 fn subtitle(comparison: &Comparison, names: &[&str]) -> String {
-    match comparison.benchmark.is_urls() {
-        true => names.join(", "),
-        false => format!("{} · benchmark version {}", names.join(", "), comparison.benchmark.version),
+    if comparison.benchmark.is_urls() {
+        names.join(", ")
+    } else {
+        format!("{} · benchmark version {}", names.join(", "), comparison.benchmark.version)
     }
 }
 

@@ -28,7 +28,8 @@ pub fn comparison_text(comparison: &Comparison) -> Vec<String> {
 }
 
 fn side_text(comparison: &Comparison, terms: Terms, index: usize) -> String {
-    let (base, side) = (&comparison.sides[0], &comparison.sides[index]);
+    let base = &comparison.sides[0];
+    let side = &comparison.sides[index];
     let mut sentences = Vec::new();
     match main_level(comparison, index) {
         Some((level, rate)) => {
@@ -59,7 +60,9 @@ fn main_level(comparison: &Comparison, side: usize) -> Option<(&ComparedLevel, &
 }
 
 fn rate_clause(terms: Terms, base: &ComparedSide, side: &ComparedSide, change: &FigureChange) -> String {
-    let (name, other, rate) = (&side.name, &base.name, terms.score);
+    let name = &side.name;
+    let other = &base.name;
+    let rate = terms.score;
     match change.finding {
         ComparisonFinding::Higher | ComparisonFinding::Lower if is_times(change) => {
             format!("{name} serves {} the {rate} of {other}{}", times(change.ratio), in_brackets(change))
@@ -102,7 +105,8 @@ fn change_clause(change: &FigureChange, subject: &mut Option<&str>) -> Option<St
         | ComparisonFinding::TooShort
         | ComparisonFinding::TooNoisy => return None,
     };
-    let (percentage, factor) = (amount(change), times(change.ratio));
+    let percentage = amount(change);
+    let factor = times(change.ratio);
     let predicate = match (change.metric, is_times(change), is_less) {
         (ComparedMetric::Score | ComparedMetric::ErrorRatio, ..) => return None,
         (ComparedMetric::ResponseMean, true, _) => format!("take {factor} as long"),
@@ -194,9 +198,10 @@ fn lack_text(comparison: &Comparison) -> Option<String> {
         (1, n) => format!("one of the {n} differences is real"),
         (lacking, n) => format!("{lacking} of the {n} differences are real"),
     };
-    let length = match comparison.steady < INTERVAL_MIN {
-        true => format!("at least 10 s per load point (`--duration {}s`)", INTERVAL_MIN.0 / SECOND),
-        false => "longer load points (`--duration`)".to_owned(),
+    let length = if comparison.steady < INTERVAL_MIN {
+        format!("at least 10 s per load point (`--duration {}s`)", INTERVAL_MIN.0 / SECOND)
+    } else {
+        "longer load points (`--duration`)".to_owned()
     };
     let repeats = "three runs per server (`--repeat 3`)";
     Some(format!("The runs are too short to determine whether {which}. Use {length}, or {repeats}."))
@@ -274,9 +279,8 @@ fn within(change: &FigureChange) -> String {
 fn in_brackets(change: &FigureChange) -> String {
     let Some((low, high)) = change.interval else { return String::new() };
     let bare = |ratio: f64| percent(ratio).trim_end_matches(" %").to_owned();
-    let signed = |ratio: f64| match ratio < 1.0 {
-        true => format!("−{}", bare(1.0 - ratio)),
-        false => format!("+{}", bare(ratio - 1.0)),
+    let signed = |ratio: f64| {
+        if ratio < 1.0 { format!("−{}", bare(1.0 - ratio)) } else { format!("+{}", bare(ratio - 1.0)) }
     };
     let detectable = change.detectable.map_or("any size".to_owned(), percent);
     match change.finding {

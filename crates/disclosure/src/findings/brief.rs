@@ -32,7 +32,8 @@ pub fn finding_brief(finding: &Finding) -> String {
         }
         Finding::Delivered { rate, offered, limit } => {
             let ratio = if 0.0 < *offered { rate / offered } else { 0.0 };
-            let (delivered, required) = (whole_percent(ratio), whole_percent(limit.0));
+            let delivered = whole_percent(ratio);
+            let required = whole_percent(limit.0);
             format!("{delivered} of the offered rate completed, at least {required} required")
         }
         Finding::Drift { figure, by } => {

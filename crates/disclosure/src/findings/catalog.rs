@@ -7,7 +7,8 @@ use model::{RateTime, Score};
 pub fn catalog_difference_text(difference: &CatalogDifference) -> String {
     match difference {
         CatalogDifference::Score { stored, defined } => {
-            let (stored, defined) = (score_text(stored), score_text(defined));
+            let stored = score_text(stored);
+            let defined = score_text(defined);
             format!("the plan's score is {stored}, the benchmark's is {defined}")
         }
         CatalogDifference::Word { place, stored, defined } => {

@@ -75,8 +75,5 @@ pub(super) fn programs(used: &OtherCpuUse) -> String {
     let named = used.programs.iter().take(N_NAMED).filter(|program| SHARE_MIN <= program.cpus);
     let texts: Vec<String> =
         named.map(|program| format!("{} {:.0} % of one", program.name, 100.0 * program.cpus)).collect();
-    match texts.is_empty() {
-        true => "none of them above 2 % of a CPU".to_owned(),
-        false => texts.join(", "),
-    }
+    if texts.is_empty() { "none of them above 2 % of a CPU".to_owned() } else { texts.join(", ") }
 }

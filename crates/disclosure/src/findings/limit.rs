@@ -15,7 +15,8 @@ pub fn compliance_text(compliance: &Compliance) -> String {
 }
 
 fn measured_text(measured: &LimitMeasurement) -> String {
-    let (limit, metric) = (measured.limit, measured.limit.metric());
+    let limit = measured.limit;
+    let metric = measured.limit.metric();
     let interval = measured
         .interval
         .map_or(String::new(), |(low, high)| format!(" ({} to {})", metric.text(low), metric.text(high)));

@@ -23,7 +23,8 @@ pub(super) fn interval_fault(found: &LocatedFault<IntervalFault>) -> String {
         }
         IntervalFault::Length { length, limit } => format!("is {length} long, more than {limit}"),
         IntervalFault::Phase { start, end, phase, planned } => {
-            let (phase, planned) = (phase.name(), planned.name());
+            let phase = phase.name();
+            let planned = planned.name();
             format!("from {start} to {end} has phase {phase}; by the plan it begins in {planned}")
         }
     };

@@ -110,7 +110,8 @@ pub(super) fn verdict(analysis: &Analysis, verdict: &Verdict) -> Value {
     let reasons = |reasons: &[Reason]| {
         let reason = |reason: &Reason| {
             let Reason { load_point, finding } = reason;
-            let (text, hint) = (finding_text(finding), reason_hint(analysis, reason));
+            let text = finding_text(finding);
+            let hint = reason_hint(analysis, reason);
             json!({ "rule": reason.rule(), "load_point": load_point, "text": text, "hint": hint })
         };
         reasons.iter().map(reason).collect::<Vec<_>>()
@@ -162,7 +163,8 @@ fn load_point(point: &LoadPointResult, report: &Report) -> Value {
     }
     if !point.checks.is_empty() {
         let check = |check: &ConsistencyCheck| {
-            let (moment, name) = (check.moment.name(), &check.name);
+            let moment = check.moment.name();
+            let name = &check.name;
             json!({ "moment": moment, "name": name, "holds": check.holds, "found": check.found })
         };
         value["checks"] = point.checks.iter().map(check).collect();

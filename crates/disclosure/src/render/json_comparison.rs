@@ -54,7 +54,8 @@ fn bound(judged: &JudgedBound) -> Value {
     let ratio = judged.change.map(|change| change.ratio);
     let interval = judged.change.and_then(|change| change.single_interval);
     let difference = |ratio: f64| metric.is_share().then(|| metric.change_of(ratio));
-    let (low, high) = (interval.map(|(low, _)| low), interval.map(|(_, high)| high));
+    let low = interval.map(|(low, _)| low);
+    let high = interval.map(|(_, high)| high);
     json!({
         "bound": bound_text(&judged.bound),
         "metric": metric.name(),

@@ -43,12 +43,11 @@ pub(super) fn document(suites: &str) -> String {
 }
 
 fn suite(report: &Report) -> String {
-    let (plan, run_file) = (report.plan, report.provenance.run_file.as_deref());
+    let plan = report.plan;
+    let run_file = report.provenance.run_file.as_deref();
     let class = plan.benchmark.short_name();
-    let mut name = match plan.benchmark.is_urls() {
-        true => class.to_owned(),
-        false => format!("{class} on {}", plan.sut.name),
-    };
+    let mut name =
+        if plan.benchmark.is_urls() { class.to_owned() } else { format!("{class} on {}", plan.sut.name) };
     name += &run_file.map_or(String::new(), |file| format!(" ({file})"));
     let cases = cases(report);
     let seconds: f64 = report.analysis.load_points.iter().map(|point| point.length.as_secs_f64()).sum();
@@ -71,7 +70,8 @@ pub(super) fn suite_xml(name: &str, class: &str, seconds: f64, cases: &[TestCase
 }
 
 fn cases(report: &Report) -> Vec<TestCase> {
-    let (plan, analysis) = (report.plan, report.analysis);
+    let plan = report.plan;
+    let analysis = report.analysis;
     let mut cases = vec![TestCase {
         name: "verdict".to_owned(),
         seconds: 0.0,
@@ -94,10 +94,12 @@ fn cases(report: &Report) -> Vec<TestCase> {
 
 fn limit_case(limit: Limit, point: &LoadPointResult) -> TestCase {
     let found = comply(limit, point);
-    let outcome = match found.is_decided() {
-        true if found.is_met() => TestOutcome::Pass,
-        true => TestOutcome::Failure(compliance_text(&found)),
-        false => TestOutcome::Error(compliance_text(&found)),
+    let outcome = if !found.is_decided() {
+        TestOutcome::Error(compliance_text(&found))
+    } else if found.is_met() {
+        TestOutcome::Pass
+    } else {
+        TestOutcome::Failure(compliance_text(&found))
     };
     TestCase {
         name: format!("load point {}, {}: {limit}", u64::from(point.index) + 1, point.load),
@@ -120,7 +122,8 @@ fn judged(verdict: &Verdict, outcome: TestOutcome) -> TestOutcome {
 
 impl TestCase {
     fn xml(&self, class: &str) -> String {
-        let (class, name) = (escaped(class), escaped(&self.name));
+        let class = escaped(class);
+        let name = escaped(&self.name);
         let head =
             format!("    <testcase classname=\"{class}\" name=\"{name}\" time=\"{:.3}\"", self.seconds);
         let with = |element: &str, kind: &str, message: &str| {

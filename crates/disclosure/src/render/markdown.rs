@@ -71,7 +71,8 @@ fn block_markdown(block: &Block, out: &mut String) {
         }
         Block::Table(table) => table_markdown(table, out),
         Block::Figure(figure) if figure.bulky => {
-            let (title, n) = (escape(&figure.chart.title), figure.table.rows.len());
+            let title = escape(&figure.chart.title);
+            let n = figure.table.rows.len();
             let _ = writeln!(out, "{title}: {n} rows, in the HTML form of this report.\n");
         }
         Block::Figure(figure) => {

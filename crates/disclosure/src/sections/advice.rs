@@ -123,20 +123,19 @@ impl Limited<'_> {
     }
 
     fn waiting(&self) -> Vec<String> {
-        let first = match is_one_user(self.point.load) {
-            true => {
-                "One user alone meets no contention: its operations wait for something outside the server’s CPUs, such as a \
+        let first = if is_one_user(self.point.load) {
+            "One user alone meets no contention: its operations wait for something outside the server’s CPUs, such as a \
                  service behind it or a timer."
-            }
-            false => {
-                "The server waits while its resources are idle: look for locks, and for slow services behind it."
-            }
+        } else {
+            "The server waits while its resources are idle: look for locks, and for slow services behind it."
         };
         let titles: Vec<String> = back_ends(self.report).iter().map(BackEnd::title).collect();
-        let more = match titles.is_empty() {
-            true if self.is_watch_given() => None,
-            true => Some("`--watch` adds the processes of such services.".to_owned()),
-            false => Some(format!("It is connected to {}.", titles.join(", "))),
+        let more = if !titles.is_empty() {
+            Some(format!("It is connected to {}.", titles.join(", ")))
+        } else if self.is_watch_given() {
+            None
+        } else {
+            Some("`--watch` adds the processes of such services.".to_owned())
         };
         [Some(first.to_owned()), self.sessions(), more].into_iter().flatten().collect()
     }

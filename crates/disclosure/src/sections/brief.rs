@@ -114,7 +114,8 @@ fn where_limited(
     found: &Attribution,
 ) -> String {
     let terms = report.terms();
-    let (free, limited) = (terms.load_text(main.load), terms.load_text(point.load));
+    let free = terms.load_text(main.load);
+    let limited = terms.load_text(point.load);
     format!(
         "Nothing limited the server at {free}; at {limited} it was {}.",
         bottleneck_adjective_at(point.load, found)

@@ -44,10 +44,8 @@ fn table(report: &Report) -> Table {
         .style(if is_doubtful(point) { RowStyle::Invalid } else { RowStyle::Plain })
     };
     let rows = report.analysis.load_points.iter().map(row).collect();
-    let webbench = match report.is_imitation() {
-        true => "WebBench's throughput is that of bodies; its KB are KiB. ",
-        false => "",
-    };
+    let webbench =
+        if report.is_imitation() { "WebBench's throughput is that of bodies; its KB are KiB. " } else { "" };
     Table::new("Requests and throughput", columns, rows).note(format!(
         "{webbench}Means per request: connecting; from sending to the first byte, connecting included; receiving from the first \
          byte to the end of the connection."

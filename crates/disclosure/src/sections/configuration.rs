@@ -7,9 +7,10 @@ use crate::{Block, Cell, Column, Report, Row, Section, Table, Text};
 
 pub(super) fn section(report: &Report) -> Option<Section> {
     let sections = &with_back_ends(report);
-    let blocks = match sections.is_empty() {
-        true => vec![Block::Paragraph("No settings of the testbed were recorded.".into())],
-        false => blocks(sections),
+    let blocks = if sections.is_empty() {
+        vec![Block::Paragraph("No settings of the testbed were recorded.".into())]
+    } else {
+        blocks(sections)
     };
     Some(Section { id: "configuration", title: "Configuration and tuning as found".into(), blocks })
 }
@@ -35,8 +36,9 @@ fn counts(sections: &[FactSection]) -> Option<Text> {
         return None;
     }
     let of = |state: FactState| facts.iter().filter(|fact| fact.state == state).count();
-    let (told, missing, redacted) =
-        (of(FactState::Told), of(FactState::NotDisclosed), of(FactState::Redacted));
+    let told = of(FactState::Told);
+    let missing = of(FactState::NotDisclosed);
+    let redacted = of(FactState::Redacted);
     let mut text = format!("{} settings were recorded", facts.len() - told - missing);
     if 0 < redacted {
         text += &format!("; {redacted} were redacted because they identify a person, machine or network");
@@ -63,13 +65,13 @@ fn section_blocks(section: &FactSection) -> Vec<Block> {
         let table = table(section.title.clone(), &short);
         let n = table.rows.len();
         let table = Block::Table(table);
-        match section.title.starts_with("Server") || n < FOLDED_MIN {
-            true => blocks.push(table),
+        if section.title.starts_with("Server") || n < FOLDED_MIN {
+            blocks.push(table)
+        } else {
             // Of the machine there is much, and it is seldom read from top to bottom.
-            false => {
-                let title = format!("{}: {n} settings", section.title);
-                inventory = Some(Block::bulky_fold(title, vec![table]));
-            }
+
+            let title = format!("{}: {n} settings", section.title);
+            inventory = Some(Block::bulky_fold(title, vec![table]));
         }
     } else if !(long.is_empty() && short.is_empty() && usual.is_empty()) {
         blocks.push(Block::Heading(section.title.clone()));

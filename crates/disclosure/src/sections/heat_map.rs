@@ -157,7 +157,8 @@ fn share(column: &HeatMapColumn, class: u8) -> Option<f64> {
 
 /// Returns the times between which a class is drawn, in s.
 fn edges(class: u8) -> (f64, f64) {
-    let (low, high) = (class_start(class).max(LEAST), class_start(class + 1));
+    let low = class_start(class).max(LEAST);
+    let high = class_start(class + 1);
     (low.as_secs_f64(), high.as_secs_f64())
 }
 

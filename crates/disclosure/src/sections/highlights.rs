@@ -88,12 +88,13 @@ fn saturation(report: &Report) -> Option<Text> {
 fn growth_left(report: &Report, saturation: &LoadPointResult) -> String {
     let highest = at(report, report.analysis.curve.peak).and_then(|peak| peak.score);
     let growth = highest.zip(saturation.score).map_or(0.0, |(highest, score)| highest / score - 1.0);
-    match growth <= GROWTH_MAX {
-        true => ": more load raises the rate by at most 3 %.".to_owned(),
-        false => format!(
+    if growth <= GROWTH_MAX {
+        ": more load raises the rate by at most 3 %.".to_owned()
+    } else {
+        format!(
             ": the highest rate is {} more, which is within the 95 % intervals of both.",
             numbers::percent(growth, 0)
-        ),
+        )
     }
 }
 
@@ -101,7 +102,8 @@ fn knee(report: &Report) -> Option<Text> {
     let curve = &report.analysis.curve;
     let knee = at(report, curve.knee).filter(|_| curve.knee != curve.peak && report.has_curve())?;
     let terms = report.terms();
-    let (rate, response) = (terms.short_score_text(knee.score), numbers::seconds(knee.response.mean));
+    let rate = terms.short_score_text(knee.score);
+    let response = numbers::seconds(knee.response.mean);
     Some(
         Text::from("Best trade-off (knee): ").strong(terms.load_text(knee.load)).plain(format!(
             " ({rate} in {response}). Beyond it, response time grows faster than throughput."
@@ -191,16 +193,18 @@ fn headroom_clause(headroom: GeneratorHeadroom) -> String {
     if times < HEADROOM_MIN {
         return format!("; {from} leaves little headroom");
     }
-    let times = match times < EXTRAPOLATION_MAX {
-        true => format!("about {} times", numbers::fixed(times, 1)),
-        false => format!("at least {EXTRAPOLATION_MAX} times"),
+    let times = if times < EXTRAPOLATION_MAX {
+        format!("about {} times", numbers::fixed(times, 1))
+    } else {
+        format!("at least {EXTRAPOLATION_MAX} times")
     };
     format!("; extrapolated from {from}, it had headroom for {times} this load")
 }
 
 fn errors(analysis: &Analysis) -> Text {
     let sum = |of: fn(&LoadPointResult) -> u64| analysis.load_points.iter().map(of).sum::<u64>();
-    let (ok, failed) = (sum(|point| point.total.n), sum(|point| point.total.errors));
+    let ok = sum(|point| point.total.n);
+    let failed = sum(|point| point.total.errors);
     if failed == 0 {
         return format!("None of {} operations failed in a steady phase.", numbers::count(ok)).into();
     }
@@ -214,7 +218,8 @@ fn errors(analysis: &Analysis) -> Text {
 }
 
 fn verdict(report: &Report) -> Text {
-    let (verdict, points) = (&report.analysis.verdict, &report.analysis.load_points);
+    let verdict = &report.analysis.verdict;
+    let points = &report.analysis.load_points;
     let n_valid = points.iter().filter(|point| point.verdict.state == VerdictState::Valid).count();
     let word = match verdict.state {
         VerdictState::Valid => "valid",

@@ -239,19 +239,17 @@ fn definitions(report: &Report) -> Table {
     let row = |(name, formula, of_web): &(&'static str, &'static str, &'static str)| {
         Some(Row::plain([*name, *formula, meaning(name, of_web)?]))
     };
-    let note = match is_web {
-        true => {
-            "n, E, P: successful operations, failed operations and complete pages of the steady phase of length T; r, b: response \
+    let note = if is_web {
+        "n, E, P: successful operations, failed operations and complete pages of the steady phase of length T; r, b: response \
              time and received bytes of a successful operation."
-        }
-        false => {
-            "n, E: successful and failed operations of the steady phase of length T; r, b: response time and transferred bytes of \
+    } else {
+        "n, E: successful and failed operations of the steady phase of length T; r, b: response time and transferred bytes of \
              a successful operation."
-        }
     };
-    let webstone = match is_web && report.is_imitation() {
-        true => " WebStone's own Mbits are 2²⁰ bits: 1.048576 of these.",
-        false => "",
+    let webstone = if is_web && report.is_imitation() {
+        " WebStone's own Mbits are 2²⁰ bits: 1.048576 of these."
+    } else {
+        ""
     };
     Table::new("Definitions", columns, DEFINITIONS.iter().filter_map(row).collect())
         .note(format!("{note}{webstone}"))
@@ -302,7 +300,8 @@ fn rules(report: &Report) -> Table {
     rows.extend(shares);
     rows.extend(report.plan.catalog.bands.iter().map(|band| {
         let effect = if band.decides { "" } else { "; else a remark" };
-        let (least, most) = (numbers::figure(band.least), numbers::figure(band.most));
+        let least = numbers::figure(band.least);
+        let most = numbers::figure(band.most);
         let limit = format!("{least} to {most}, judged from {} on{effect}", band.sample_min());
         Row::plain([band.name.clone(), limit])
     }));

@@ -91,7 +91,8 @@ const SECTIONS: &[SectionBuilder] = &[
 
 /// Makes the document of a report.
 pub fn outline(report: &Report) -> Document {
-    let (program, run_file) = (&report.provenance.program, &report.provenance.run_file);
+    let program = &report.provenance.program;
+    let run_file = &report.provenance.run_file;
     let mut colophon = Text::from("Every number in this report comes from the run file");
     if let Some(name) = run_file {
         colophon = colophon.plain(" ").code(name);
@@ -149,9 +150,10 @@ fn reason_entry(report: &Report, hints: &mut Hints, reason: &Reason) -> Text {
 
 /// Returns the axis of the load, with a number under every load point as far as there is room.
 fn load_axis(report: &Report) -> Axis {
-    let title = match report.is_open() {
-        true => "Offered operations per second".to_owned(),
-        false => report.terms().load().to_owned(),
+    let title = if report.is_open() {
+        "Offered operations per second".to_owned()
+    } else {
+        report.terms().load().to_owned()
     };
     let at = report.analysis.load_points.iter().map(|point| point.load.level()).collect();
     Axis { at, ..Axis::new(title, Spacing::FromZero, Format::Plain) }
@@ -184,8 +186,9 @@ pub(crate) fn is_doubtful(point: &LoadPointResult) -> bool {
 
 /// Returns the note for a figure’s caption about points in doubt, if there are any.
 fn hollow_note(report: &Report) -> &'static str {
-    match report.analysis.load_points.iter().any(is_doubtful) {
-        true => " Hollow markers: load points that are not valid.",
-        false => "",
+    if report.analysis.load_points.iter().any(is_doubtful) {
+        " Hollow markers: load points that are not valid."
+    } else {
+        ""
     }
 }

@@ -50,7 +50,8 @@ fn by_load<'a>(report: &Report<'a>) -> Vec<&'a LoadPointResult> {
 fn paragraph(report: &Report, points: &[&LoadPointResult], range: Range) -> Option<Text> {
     let here: Vec<&LoadPointResult> =
         points.iter().copied().filter(|point| range_of(report, point) == Some(range)).collect();
-    let (first, last) = (here.first()?, here.last()?);
+    let first = here.first()?;
+    let last = here.last()?;
     let terms = report.terms();
     let before = points.iter().rev().find(|point| point.load.level() < first.load.level());
     let text = match range {
@@ -70,7 +71,8 @@ fn paragraph(report: &Report, points: &[&LoadPointResult], range: Range) -> Opti
 fn range_of(report: &Report, point: &LoadPointResult) -> Option<Range> {
     let curve = &report.analysis.curve;
     let level = |index: Option<usize>| Some(report.analysis.load_points.get(index?)?.load.level());
-    let (saturation, peak) = (level(curve.saturation)?, level(curve.peak)?);
+    let saturation = level(curve.saturation)?;
+    let peak = level(curve.peak)?;
     Some(match point.load.level() {
         load if load <= saturation => Range::Rising,
         load if load <= peak => Range::Flat,
@@ -89,7 +91,8 @@ fn from_the_start(terms: Terms, first: &LoadPointResult, points: &[&LoadPointRes
 }
 
 fn rising(terms: Terms, first: &LoadPointResult, last: &LoadPointResult) -> String {
-    let (more, load) = (score(last) / score(first), last.load.level() / first.load.level());
+    let more = score(last) / score(first);
+    let load = last.load.level() / first.load.level();
     format!(
         "From {} to {}, the rate rises from {} to {}: {} the rate for {} the load. The mean response time goes from {} to {}.",
         crate::report::load_number(first.load),
@@ -143,7 +146,8 @@ fn cpu(here: &[&LoadPointResult]) -> Option<String> {
 }
 
 fn percents(low: f64, high: f64) -> String {
-    let (low, high) = (numbers::percent(low, 0), numbers::percent(high, 0));
+    let low = numbers::percent(low, 0);
+    let high = numbers::percent(high, 0);
     if low == high { low } else { format!("{} to {high}", low.trim_end_matches(" %")) }
 }
 

@@ -122,11 +122,10 @@ fn time_wait_entries(report: &Report) -> Option<String> {
     ];
     let known = limits.into_iter().filter_map(|(limit, why)| Some((limit?, why)));
     let (limit, why) = known.min_by_key(|(limit, _)| *limit)?;
-    Some(match entries <= limit {
-        true => {
-            format!("{} ({}/s × {LINUX_TIME_WAIT_S} s)", numbers::count(entries), numbers::figure(peak.rate))
-        }
-        false => format!("{} at most, {why}", numbers::count(limit)),
+    Some(if entries <= limit {
+        format!("{} ({}/s × {LINUX_TIME_WAIT_S} s)", numbers::count(entries), numbers::figure(peak.rate))
+    } else {
+        format!("{} at most, {why}", numbers::count(limit))
     })
 }
 
@@ -140,7 +139,8 @@ pub(super) fn time_wait_counted(point: &LoadPointResult) -> Option<f64> {
 pub(super) fn local_ports(report: &Report) -> Option<u64> {
     let range = setting(report, "net.ipv4.ip_local_port_range")?;
     let mut ends = range.split_whitespace().map_while(|end| end.parse::<u64>().ok());
-    let (first, last) = (ends.next()?, ends.next()?);
+    let first = ends.next()?;
+    let last = ends.next()?;
     let addresses = report.plan.source_addresses.len().max(1) as u64;
     last.checked_sub(first)?.checked_add(1)?.checked_mul(addresses)
 }

@@ -73,9 +73,10 @@ fn shared_of(point: &LoadPointResult) -> String {
 /// Returns the sentence about the limits of a search.
 fn limits_text(report: &Report) -> String {
     let limits: Vec<String> = report.plan.limits.iter().map(ToString::to_string).collect();
-    match limits.is_empty() {
-        true => " This is the highest load that the search found valid.".to_owned(),
-        false => format!(" This is the highest load that the search found within {}.", limits.join(", ")),
+    if limits.is_empty() {
+        " This is the highest load that the search found valid.".to_owned()
+    } else {
+        format!(" This is the highest load that the search found within {}.", limits.join(", "))
     }
 }
 

@@ -31,9 +31,10 @@ pub(super) fn lead(report: &Report) -> Option<LeadFigure> {
 
 fn chart(report: &Report) -> Chart {
     let terms = report.terms();
-    let name = match report.is_open() && terms.is_operation_rate {
-        true => "Operations per second".to_owned(),
-        false => capitalized(terms.score),
+    let name = if report.is_open() && terms.is_operation_rate {
+        "Operations per second".to_owned()
+    } else {
+        capitalized(terms.score)
     };
     let panel = |title: String, format, series| Panel {
         y: Axis::new(title, Spacing::FromZero, format),

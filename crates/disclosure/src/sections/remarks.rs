@@ -19,10 +19,8 @@ pub(super) fn section(report: &Report) -> Option<Section> {
     let texts: Vec<Text> =
         remarks.into_iter().map(|remark| reason_entry(report, &mut hints, remark)).collect();
     let title = format!("Warnings and remarks ({})", texts.len());
-    let block = match texts.is_empty() {
-        true => Block::Paragraph("There are no remarks.".into()),
-        false => Block::List(texts),
-    };
+    let block =
+        if texts.is_empty() { Block::Paragraph("There are no remarks.".into()) } else { Block::List(texts) };
     let mut blocks = vec![block];
     blocks.extend(reasons(report));
     Some(Section { id: "remarks", title, blocks })

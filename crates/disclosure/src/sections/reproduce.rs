@@ -18,7 +18,8 @@ pub(super) fn section(report: &Report) -> Option<Section> {
 }
 
 fn facts(report: &Report) -> Vec<(String, Text)> {
-    let (plan, provenance) = (report.plan, report.provenance);
+    let plan = report.plan;
+    let provenance = report.provenance;
     let cpus: Vec<String> = plan.load_cpus().iter().map(u32::to_string).collect();
     let pinned =
         if cpus.is_empty() { "not pinned".to_owned() } else { format!("pinned to CPU {}", cpus.join(", ")) };

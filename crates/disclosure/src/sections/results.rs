@@ -8,13 +8,12 @@ use crate::report::{Terms, load_number};
 use crate::{Block, Cell, Column, Report, Row, RowStyle, Section, Table, numbers};
 
 pub(super) fn section(report: &Report) -> Option<Section> {
-    let blocks = match report.analysis.load_points.is_empty() {
-        true => vec![Block::Paragraph("No load point was started.".into())],
-        false => {
-            let mut blocks = vec![Block::Table(table(report.analysis, true))];
-            blocks.extend(score::blocks(report));
-            blocks
-        }
+    let blocks = if report.analysis.load_points.is_empty() {
+        vec![Block::Paragraph("No load point was started.".into())]
+    } else {
+        let mut blocks = vec![Block::Table(table(report.analysis, true))];
+        blocks.extend(score::blocks(report));
+        blocks
     };
     Some(Section { id: "results", title: "Results".into(), blocks })
 }
@@ -43,10 +42,12 @@ fn table(analysis: &Analysis, intervals: bool) -> Table {
         }
     });
     let rows = rows.collect();
-    let counted = match points.iter().any(|point| point.web.is_some()) {
-        true => "; throughput counts heads and bodies",
-        false if shown.throughput => "; throughput counts the bytes that operations transfer",
-        false => "",
+    let counted = if points.iter().any(|point| point.web.is_some()) {
+        "; throughput counts heads and bodies"
+    } else if shown.throughput {
+        "; throughput counts the bytes that operations transfer"
+    } else {
+        ""
     };
     let small = if intervals { " In smaller type: 95 % intervals." } else { "" };
     Table::new("Results per load point", columns(terms, shown), rows).note(format!(

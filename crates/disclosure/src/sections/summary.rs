@@ -193,7 +193,9 @@ pub(crate) fn load_text(loads: &[Load], word: &str) -> String {
     match levels.as_slice() {
         [only] => format!("{} {word}", text(only)),
         [first, second, .., last] if even && 3 < levels.len() => {
-            let (from, to, step) = (text(first), text(last), text(&(second - first)));
+            let from = text(first);
+            let to = text(last);
+            let step = text(&(second - first));
             format!("{from} to {to} {word} in steps of {step}, {} load points", levels.len())
         }
         _ => format!("{} {word}", levels.iter().map(text).collect::<Vec<_>>().join(", ")),
@@ -207,7 +209,8 @@ pub(crate) fn protocol_text(report: &Report) -> String {
         let mode = workload.mode_text().map(|mode| format!(", {mode}")).unwrap_or_default();
         return format!("{}{mode}, {limit}", workload.family());
     };
-    let (version, tls) = (protocol.http.name(), protocol.tls.clause());
+    let version = protocol.http.name();
+    let tls = protocol.tls.clause();
     let connection = match protocol.connection {
         ConnectionLifetime::PerRequest => "one connection per request".to_owned(),
         ConnectionLifetime::Sessions => "one connection per session".to_owned(),

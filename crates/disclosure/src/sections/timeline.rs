@@ -41,9 +41,10 @@ pub(super) fn section(report: &Report) -> Option<Section> {
             "One point per {n} s: rates are means, with a band from the lowest to the highest second; percentiles are those of the worst second, because percentiles cannot be averaged."
         ),
     };
-    let warm_up = match warm_up_marks(report, &spans).is_empty() {
-        true => "",
-        false => " Dotted: end of the warm-up of the rate (MSER-5).",
+    let warm_up = if warm_up_marks(report, &spans).is_empty() {
+        ""
+    } else {
+        " Dotted: end of the warm-up of the rate (MSER-5)."
     };
     let steadiness = steadiness::sentence(report);
     let figure = Figure {
@@ -90,7 +91,8 @@ fn spans<'a>(report: &Report<'a>) -> Vec<PhaseSpan<'a>> {
             let classes = point.time_classes.get(first..first + seconds.len()).unwrap_or_default();
             first += seconds.len();
             let phase = seconds[0].phase;
-            let (from, to) = (phases.start_of(phase).as_secs_f64(), phases.end_of(phase).as_secs_f64());
+            let from = phases.start_of(phase).as_secs_f64();
+            let to = phases.end_of(phase).as_secs_f64();
             // A phase that was broken off ends with its last second; half a second lies behind its middle.
             let to = to.min(seconds[seconds.len() - 1].at + 0.5);
             spans.push(PhaseSpan {
@@ -221,7 +223,8 @@ pub(super) fn load_marks(report: &Report, spans: &[PhaseSpan]) -> Vec<(f64, Stri
     let points = spans.chunk_by(|a, b| a.load_point == b.load_point);
     let few = are_few(report);
     let mark = |of_point: &[PhaseSpan]| {
-        let (first, last) = (&of_point[0], &of_point[of_point.len() - 1]);
+        let first = &of_point[0];
+        let last = &of_point[of_point.len() - 1];
         let name = if few { report.terms().load_text(first.offered) } else { first.load.clone() };
         ((first.start + last.to) / 2.0, name)
     };

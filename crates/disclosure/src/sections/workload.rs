@@ -206,9 +206,10 @@ fn reply_text(request: &Request) -> String {
     let body = match &request.reply {
         ReplyBody::File(_) => {
             let (least, most) = request.body_limits().unwrap_or_default();
-            match least == most {
-                true => format!("file of {} B", numbers::count(least)),
-                false => format!("file of {} to {} B", numbers::count(least), numbers::count(most)),
+            if least == most {
+                format!("file of {} B", numbers::count(least))
+            } else {
+                format!("file of {} to {} B", numbers::count(least), numbers::count(most))
             }
         }
         ReplyBody::Letters { bytes, markup: false } => format!("{} letters", numbers::count(*bytes)),
@@ -295,9 +296,10 @@ fn parameters(report: &Report, workload: &WebWorkload) -> Option<Table> {
 }
 
 fn first_text(parameter: &Parameter) -> String {
-    match parameter.texts.is_empty() {
-        true => numbers::count(parameter.first),
-        false => parameter.texts.iter().map(|text| format!("“{text}”")).collect::<Vec<_>>().join(", "),
+    if parameter.texts.is_empty() {
+        numbers::count(parameter.first)
+    } else {
+        parameter.texts.iter().map(|text| format!("“{text}”")).collect::<Vec<_>>().join(", ")
     }
 }
 

@@ -77,7 +77,10 @@ fn write_path(call: &AppCall, client: u32, out: &mut Vec<u8>) {
     let _ = write!(out, "/{client}");
     let _ = match (call.operation, call.payload) {
         (_, RequestPayload::Data(data)) => {
-            let (file, range, io, cold) = (data.file_bytes, data.range_bytes, data.io.name(), data.is_cold);
+            let file = data.file_bytes;
+            let range = data.range_bytes;
+            let io = data.io.name();
+            let cold = data.is_cold;
             write!(out, "?file={file}&range={range}&io={io}&cold={cold}")
         }
         (_, RequestPayload::Rounds(rounds)) => write!(out, "?seed={argument}&rounds={rounds}"),
@@ -159,7 +162,8 @@ fn read_body(
     {
         return Err(too_long(length));
     }
-    let (mut reader, mut body) = (BodyReader::of_response(framing), Vec::new());
+    let mut reader = BodyReader::of_response(framing);
+    let mut body = Vec::new();
     while !reader.is_done() && !bytes.is_empty() {
         let piece = reader.read(bytes).map_err(|_| OperationFailure::new(Outcome::MalformedBody, 0))?;
         body.extend_from_slice(&bytes[piece.data]);

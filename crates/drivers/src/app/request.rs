@@ -41,9 +41,10 @@ impl AppCall {
 
     /// Returns it with the data that a client of a workload needs, if it needs any.
     pub(super) fn with_data(self, workload: &AppWorkload) -> AppCall {
-        match workload.needs_files() {
-            true => AppCall { payload: RequestPayload::Data(data_settings(workload)), ..self },
-            false => self,
+        if workload.needs_files() {
+            AppCall { payload: RequestPayload::Data(data_settings(workload)), ..self }
+        } else {
+            self
         }
     }
 
@@ -135,7 +136,8 @@ mod tests {
         let mut position = 0;
         let firsts: Vec<u64> = (0..5).map(|_| advance(&mut position, 10)).collect();
         assert_eq!(firsts, [0, 4, 0, 4, 0]);
-        let (mut position, mut firsts) = (0, Vec::new());
+        let mut position = 0;
+        let mut firsts = Vec::new();
         firsts.extend((0..3).map(|_| advance(&mut position, 4)));
         assert_eq!(firsts, [0, 0, 0]);
     }

@@ -50,7 +50,8 @@ fn duration(text: &[u8]) -> Option<Nanos> {
 
 /// Splits at a separator outside of quoted strings, in which a backslash escapes the next byte.
 fn split_unquoted(text: &[u8], separator: u8) -> impl Iterator<Item = &[u8]> {
-    let (mut is_quoted, mut is_escaped) = (false, false);
+    let mut is_quoted = false;
+    let mut is_escaped = false;
     text.split(move |byte| {
         match byte {
             _ if is_escaped => is_escaped = false,

@@ -39,9 +39,10 @@ pub(super) fn content(
     if result.is_some() && result != reply.result {
         return Err(OperationFailure::new(Outcome::WrongBytes, found));
     }
-    match reply.payload.is_empty() || reply.payload == message(request) {
-        true => Ok(()),
-        false => Err(OperationFailure::new(Outcome::WrongBytes, found)),
+    if reply.payload.is_empty() || reply.payload == message(request) {
+        Ok(())
+    } else {
+        Err(OperationFailure::new(Outcome::WrongBytes, found))
     }
 }
 

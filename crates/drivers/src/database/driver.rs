@@ -284,7 +284,8 @@ mod tests {
     #[test]
     fn a_server_that_answers_no_request_to_cancel_gets_a_limited_number() {
         let runtime = Builder::new_current_thread().build_local(LocalOptions::default()).unwrap();
-        let (cancellations, n_open) = (Cancellations::default(), Rc::new(Cell::new(0)));
+        let cancellations = Cancellations::default();
+        let n_open = Rc::new(Cell::new(0));
         runtime.block_on(async {
             let begin = |is_answered: bool| {
                 let open = Open::one_of(&n_open);

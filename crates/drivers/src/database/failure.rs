@@ -261,9 +261,10 @@ pub(crate) fn describe(failure: &OperationFailure, message: Option<&str>) -> Str
     match failure.outcome {
         Outcome::WrongStatus | Outcome::Busy => {
             let state = SqlStateCode::of_number(detail);
-            let mut text = match state.is_valid() {
-                true => format!("the database refused it with SQLSTATE {}", state.text()),
-                false => "the database refused it without an SQLSTATE".to_owned(),
+            let mut text = if state.is_valid() {
+                format!("the database refused it with SQLSTATE {}", state.text())
+            } else {
+                "the database refused it without an SQLSTATE".to_owned()
             };
             if let Some(message) = message {
                 let _ = write!(text, ": {}", languages::foreign_text(message));

@@ -73,9 +73,10 @@ impl<L: RowLayout> RowScan<L> {
     /// It is not.
     pub(crate) fn end(mut self) -> Result<(), SqlFailure> {
         let is_cut = 0 < self.value_left || self.prefix.len() < self.prefix_length;
-        match is_cut || self.layout.next(&self.prefix)? != RowPart::End {
-            true => Err(SqlFailure::malformed(OTHER_BYTES)),
-            false => Ok(()),
+        if is_cut || self.layout.next(&self.prefix)? != RowPart::End {
+            Err(SqlFailure::malformed(OTHER_BYTES))
+        } else {
+            Ok(())
         }
     }
 }

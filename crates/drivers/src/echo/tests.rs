@@ -32,7 +32,9 @@ fn beside<T>(
     test: impl AsyncFnOnce(EchoDriver, EchoMessage, RealClock) -> T,
 ) -> T {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let (address, workload, clock) = (listener.local_addr().unwrap(), workload(notice), RealClock::start());
+    let address = listener.local_addr().unwrap();
+    let workload = workload(notice);
+    let clock = RealClock::start();
     let server = thread::spawn(move || serve(listener));
     let driver = EchoDriver::new(EchoContext::new(&workload, address, &[], clock).unwrap());
     let runtime = Builder::new_current_thread().enable_all().build().unwrap();

@@ -259,9 +259,10 @@ fn name_problem(shown: &CertificateDer<'_>, name: &ServerName<'_>) -> Option<Cer
         }
         error => return Some(other(&error.to_string())),
     };
-    Some(match names.is_empty() {
-        true => CertificateProblem::NoName { asked },
-        false => CertificateProblem::WrongName { asked, names },
+    Some(if names.is_empty() {
+        CertificateProblem::NoName { asked }
+    } else {
+        CertificateProblem::WrongName { asked, names }
     })
 }
 

@@ -73,7 +73,8 @@ impl TargetEndpoint {
     /// The path is too long for a socket.
     pub fn of_socket(path: &Path) -> Result<TargetEndpoint, SocketPathError> {
         let address = SocketAddrUnix::new(path).map_err(|_| SocketPathError(path.display().to_string()))?;
-        let (policy, next_source) = (TargetPolicy, Cell::new(0));
+        let policy = TargetPolicy;
+        let next_source = Cell::new(0);
         Ok(TargetEndpoint {
             place: EndpointAddress::Unix(address),
             policy,

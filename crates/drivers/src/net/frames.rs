@@ -95,10 +95,7 @@ pub(crate) fn fault(
 /// They are longer.
 pub(crate) fn check_times(queue: u64, service: u64, response: Nanos) -> Result<(), OperationFailure> {
     let sum = queue.saturating_add(service);
-    match sum <= response.0 {
-        true => Ok(()),
-        false => Err(OperationFailure::new(Outcome::Inconsistent, sum)),
-    }
+    if sum <= response.0 { Ok(()) } else { Err(OperationFailure::new(Outcome::Inconsistent, sum)) }
 }
 
 /// Returns the code of a failure, as the pages of the benchmarks list them: the status of the reply, or the number of what

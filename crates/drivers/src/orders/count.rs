@@ -98,7 +98,8 @@ fn committed(output: &TransactionOutput) -> OrderCounts {
     match output {
         TransactionOutput::NewOrder(NewOrderOutput::Placed(_)) => OrderCounts { placed: 1, ..none },
         TransactionOutput::Delivery(delivery) => {
-            let (delivered, skipped) = (delivery.n_delivered() as u64, delivery.n_skipped() as u64);
+            let delivered = delivery.n_delivered() as u64;
+            let skipped = delivery.n_skipped() as u64;
             OrderCounts { delivered, skipped, ..none }
         }
         _ => none,

@@ -115,9 +115,10 @@ impl<D: Driver<Operation = OrderRequest>> Driver for DeferringDriver<D> {
     }
 
     async fn perform(&mut self, request: &OrderRequest, sent: Nanos) -> Reply {
-        match is_delivery(request) {
-            true => self.queue(request, sent),
-            false => self.terminal.perform(request, sent).await,
+        if is_delivery(request) {
+            self.queue(request, sent)
+        } else {
+            self.terminal.perform(request, sent).await
         }
     }
 
@@ -138,10 +139,7 @@ impl<D: BlockingDriver<Operation = OrderRequest>> BlockingDriver for DeferringDr
     }
 
     fn perform(&mut self, request: &OrderRequest, sent: Nanos) -> Reply {
-        match is_delivery(request) {
-            true => self.queue(request, sent),
-            false => self.terminal.perform(request, sent),
-        }
+        if is_delivery(request) { self.queue(request, sent) } else { self.terminal.perform(request, sent) }
     }
 
     fn describe(&self, request: &OrderRequest, reply: &Reply) -> String {

@@ -182,7 +182,8 @@ mod tests {
     #[test]
     fn orders_are_rolled_back_where_their_last_item_is_missing() {
         let rolled_back = |missing_item| {
-            let (customer_last, credit) = (ShortText::default(), Credit::Good);
+            let customer_last = ShortText::default();
+            let credit = Credit::Good;
             NewOrderOutput::RolledBack(RolledBackOrder { order: 1, customer_last, credit, missing_item })
         };
         assert_eq!(new_order(&input(true), &rolled_back(2)), None);

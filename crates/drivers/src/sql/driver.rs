@@ -97,9 +97,10 @@ impl<S: SqlServer> SessionContext<S> {
     fn with_remedy(&self, failure: &OperationFailure, text: String) -> String {
         let is_read_only =
             failure.outcome == Outcome::WrongStatus && failure.detail == SqlStateCode::READ_ONLY.number();
-        match is_read_only && !self.allows_writes {
-            true => format!("{text}; `--allow-writes` lets it change the database"),
-            false => text,
+        if is_read_only && !self.allows_writes {
+            format!("{text}; `--allow-writes` lets it change the database")
+        } else {
+            text
         }
     }
 }

@@ -174,7 +174,8 @@ fn prepared(
     data: &[(DataSet, Arc<DataTable>)],
     parameter_name: fn(usize) -> String,
 ) -> Result<PreparedStatement, SqlSetupError> {
-    let (mut text, mut values) = (String::with_capacity(statement.sql.len()), Vec::new());
+    let mut text = String::with_capacity(statement.sql.len());
+    let mut values = Vec::new();
     for piece in statement.pieces(product) {
         if let TemplatePiece::Text(part) = piece {
             text.push_str(part);
@@ -319,8 +320,8 @@ mod tests {
     fn expected_values_are_texts_or_matches() {
         let column =
             |value| ExpectedColumn::new(&ExpectedValue { column: "color".to_owned(), value }).unwrap();
-        let (red, short) =
-            (column(ExpectedText::Is("red".into())), column(ExpectedText::Regex("^[a-z]{3}$".into())));
+        let red = column(ExpectedText::Is("red".into()));
+        let short = column(ExpectedText::Regex("^[a-z]{3}$".into()));
         for (found, expected) in [
             (Some(&b"red"[..]), [true, true]),
             (Some(b"tan"), [false, true]),

@@ -62,7 +62,8 @@ impl WrongValue {
     pub(super) fn of_detail(detail: u64) -> Option<WrongValue> {
         let part = |number: u64| usize::try_from(number).ok();
         let is_one = detail & VALUE_BIT != 0;
-        let (statement, column) = ((detail & !VALUE_BIT) >> ROW_BITS, detail & ((1 << ROW_BITS) - 1));
+        let statement = (detail & !VALUE_BIT) >> ROW_BITS;
+        let column = detail & ((1 << ROW_BITS) - 1);
         is_one.then_some(WrongValue { statement: part(statement)?, column: part(column)? })
     }
 }

@@ -111,7 +111,8 @@ impl<C: Http1Transport> WebDriver<C> {
             let mut transport = match self.send(&web, request, marks, is_kept).await {
                 Ok(transport) => transport,
                 Err(failure) => {
-                    let (progress, end) = (failure.into(), ConnectionEnd::Closed);
+                    let progress = failure.into();
+                    let end = ConnectionEnd::Closed;
                     return ExchangeResult { progress, transport: None, is_kept, end };
                 }
             };
@@ -356,10 +357,12 @@ fn receive<'a, C: Http1Transport>(
 
 /// Returns the state of a connection's end after these bytes.
 fn connection_end<C: Http1Transport>(transport: &C, received: ReadOutcome) -> ConnectionEnd {
-    match received.is_end {
-        true => ConnectionEnd::Closed,
-        false if transport.has_ended() => ConnectionEnd::Announced,
-        false => ConnectionEnd::Outstanding,
+    if received.is_end {
+        ConnectionEnd::Closed
+    } else if transport.has_ended() {
+        ConnectionEnd::Announced
+    } else {
+        ConnectionEnd::Outstanding
     }
 }
 

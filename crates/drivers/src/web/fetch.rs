@@ -109,7 +109,8 @@ struct ReplyObserver {
 
 impl ReplyObserver {
     fn new(method: RequestMethod) -> ReplyObserver {
-        let (head, digest) = (Vec::new(), BodyDigest::default());
+        let head = Vec::new();
+        let digest = BodyDigest::default();
         ReplyObserver { method, head, interim_bytes: 0, body: None, body_bytes: 0, digest, explanation: None }
     }
 

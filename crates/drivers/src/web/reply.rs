@@ -283,7 +283,8 @@ mod tests {
     /// Does the same for a response to any request.
     fn feed_to<'a>(request: &Request, pieces: impl IntoIterator<Item = &'a [u8]>) -> Progress {
         let protocol = WebProtocol::plain(ConnectionLifetime::KeepAlive { requests_max: None });
-        let (content, seen) = (Content::new(1), SeenBodies::new(RealClock::start()));
+        let content = Content::new(1);
+        let seen = SeenBodies::new(RealClock::start());
         let prepared = PreparedRequest::new(request, request.clone(), &protocol, "h").unwrap();
         let check = prepared.check(&WebRequest::first(0), &content, (3, Nanos::ZERO), &seen);
         let mut reader = ReplyReader::new(&prepared, check);

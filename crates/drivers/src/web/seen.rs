@@ -238,7 +238,9 @@ mod tests {
 
     #[test]
     fn a_page_may_change_with_time_and_must_not_change_with_the_load() {
-        let (a, b, c) = (body('a', 100), body('b', 100), body('c', 60));
+        let a = body('a', 100);
+        let b = body('b', 100);
+        let c = body('c', 60);
         let changed = |ms: u64, length, n| ComparisonState::Changed { at: Nanos::from_millis(ms), length, n };
         let mixed = |ms: u64, length, n| ComparisonState::Mixed { at: Nanos::from_millis(ms), length, n };
         let other_type = SeenBody { media_type: JSON, ..b };

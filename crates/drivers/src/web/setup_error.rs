@@ -24,9 +24,10 @@ pub enum WebSetupError {
     #[error("data `{0}` has no values\nhint: its file is named in the definition and read when a run begins")]
     Data(String),
     /// The target's scheme and the plan's protocol contradict each other.
-    #[error("target `{target}` {}", match secure {
-        true => "uses TLS, but the plan does not\nhint: add `--tls full` or `--tls resumed`",
-        false => "does not use TLS, but the plan does\nhint: name an `https://` target, or use `--tls off`",
+    #[error("target `{target}` {}", if *secure {
+        "uses TLS, but the plan does not\nhint: add `--tls full` or `--tls resumed`"
+    } else {
+        "does not use TLS, but the plan does\nhint: name an `https://` target, or use `--tls off`"
     })]
     Scheme {
         /// The target as given.

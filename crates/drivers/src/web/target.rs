@@ -59,7 +59,8 @@ impl FromStr for Target {
         if 1 < parsed.target.len() {
             return Err(fail(NO_PATH));
         }
-        let (port, secure) = (parsed.port_or_default(), parsed.scheme == Some(UrlScheme::Https));
+        let port = parsed.port_or_default();
+        let secure = parsed.scheme == Some(UrlScheme::Https);
         Ok(Target { host: parsed.host, port, secure, access: TargetAccess::default() })
     }
 }

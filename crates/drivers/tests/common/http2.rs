@@ -95,7 +95,8 @@ async fn accept_all(
         let (stream, _) = listener.accept().await.unwrap();
         stream.set_nodelay(true).unwrap();
         let number = counter.fetch_add(1, Ordering::Relaxed);
-        let (tls, rule) = (tls.clone(), Arc::clone(&rule));
+        let tls = tls.clone();
+        let rule = Arc::clone(&rule);
         tokio::spawn(async move {
             match tls {
                 None => serve(stream, number, rule).await,

@@ -90,7 +90,8 @@ impl CollectedRecords {
 
     /// Checks that no operation is lost: within each interval, from one to the next, and in total.
     pub(crate) fn check_conservation(&self) {
-        let (mut waiting, mut in_flight) = (0, 0);
+        let mut waiting = 0;
+        let mut in_flight = 0;
         for (index, record) in self.intervals.iter().enumerate() {
             let flow = record.flow;
             assert_eq!((record.index as usize, record.start), (index, self.end_before(index)));
@@ -150,7 +151,8 @@ pub(crate) fn run_drivers<D: Driver<Operation = WebRequest> + 'static>(
 ) -> (CollectedRecords, Nanos) {
     let clock = clock();
     let began = clock.now();
-    let (point, seed) = (LoadPoint { index: 0, load }, 1);
+    let point = LoadPoint { index: 0, load };
+    let seed = 1;
     let setup = PointSetup {
         point,
         agent: 0,

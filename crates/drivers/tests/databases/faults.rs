@@ -47,7 +47,8 @@ impl LoopDisk {
             return Err("only root may mount a file system".to_owned());
         }
         let folder = passable_folder(Path::new("/dev/shm"));
-        let (image, disk) = (folder.path().join("image"), folder.path().join("disk"));
+        let image = folder.path().join("image");
+        let disk = folder.path().join("disk");
         File::create(&image).and_then(|file| file.set_len(LoopDisk::BYTES)).unwrap();
         fs::create_dir(&disk).unwrap();
         // No blocks are reserved for root.
@@ -87,9 +88,10 @@ impl Drop for LoopDisk {
 /// Runs a command to its end.
 fn run(command: &mut Command) -> Result<(), String> {
     let output = command.output().map_err(|error| format!("{command:?}: {error}"))?;
-    match output.status.success() {
-        true => Ok(()),
-        false => Err(format!("{command:?}: {}", String::from_utf8_lossy(&output.stderr))),
+    if output.status.success() {
+        Ok(())
+    } else {
+        Err(format!("{command:?}: {}", String::from_utf8_lossy(&output.stderr)))
     }
 }
 

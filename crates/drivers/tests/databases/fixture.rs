@@ -225,7 +225,8 @@ impl Database {
 
     /// The same, while the terminals of this thread go on.
     pub(crate) async fn execute_as_root_meanwhile(&self, statement: &str) {
-        let (socket, statement) = (self.client(false, SOCKET), statement.to_owned());
+        let socket = self.client(false, SOCKET);
+        let statement = statement.to_owned();
         let execute = move || printed(client_of_root(&printed(socket), &statement));
         tokio::task::spawn_blocking(execute).await.unwrap();
     }

@@ -175,7 +175,8 @@ fn a_loading_into_a_server_that_hangs_can_be_stopped() {
     for product in PRODUCTS {
         let database = Database::empty(product);
         let load = DatabaseLoad { server: &database.server, population: large, n_connections: 2 };
-        let (stop, clock) = (AtomicBool::new(false), RealClock::start());
+        let stop = AtomicBool::new(false);
+        let clock = RealClock::start();
         let mut halted = None;
         let stopped = load_database(&load, &stop, |_| match &halted {
             None => halted = Some(Halted::server_of(&database)),

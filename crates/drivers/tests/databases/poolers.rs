@@ -128,7 +128,8 @@ fn a_pooler_of_transactions_is_named_with_the_remedy() {
             let mut texts = Vec::new();
             let mut drivers = [(); 2].map(|()| DatabaseDriver::new(&context));
             for index in [0, 1, 0, 1] {
-                let (driver, request) = (&mut drivers[index], payment());
+                let driver = &mut drivers[index];
+                let request = payment();
                 let reply = driver.perform(&request, RealClock::start().now()).await;
                 if reply.outcome != Outcome::Ok {
                     texts.push(driver.describe(&request, &reply));

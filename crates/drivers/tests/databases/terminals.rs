@@ -51,7 +51,9 @@ impl Terminals {
         let is_over = Rc::new(Cell::new(false));
         let records: Vec<Rc<TerminalRecord>> = (0..TERMINALS).map(|_| Rc::default()).collect();
         let tasks = (0..).zip(&records).map(|(user, record)| {
-            let (context, record, is_over) = (Rc::clone(context), Rc::clone(record), Rc::clone(&is_over));
+            let context = Rc::clone(context);
+            let record = Rc::clone(record);
+            let is_over = Rc::clone(&is_over);
             tokio::task::spawn_local(async move { work(&context, user, &record, &is_over).await })
         });
         let tasks = tasks.collect();
@@ -103,7 +105,8 @@ impl Terminals {
 
 /// Performs transactions of all types in turn.
 async fn work(context: &DatabaseContext, user: u32, record: &TerminalRecord, is_over: &Cell<bool>) {
-    let (mut driver, mut inputs) = (DatabaseDriver::new(context), Inputs::of(user));
+    let mut driver = DatabaseDriver::new(context);
+    let mut inputs = Inputs::of(user);
     for kind in TransactionType::ALL.into_iter().cycle() {
         if is_over.get() {
             return;

@@ -36,7 +36,8 @@ impl HostileServer {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
         let address = listener.local_addr().unwrap();
         let thread = std::thread::spawn(move || {
-            let (mut n_answered, mut sent) = (0, 0);
+            let mut n_answered = 0;
+            let mut sent = 0;
             while n_answered < TRANSACTIONS {
                 let (stream, _) = listener.accept().unwrap();
                 stream.set_read_timeout(Some(GENEROUS)).unwrap();
@@ -58,9 +59,10 @@ fn serve_connection(mut stream: TcpStream, behavior: &AppBehavior, n_answered: &
         let is_transaction = !path.starts_with("/v1/phase/");
         *n_answered += u32::from(is_transaction);
         let body = right_body(&path, &message);
-        let (n, rest) = match is_transaction && *n_answered == AFFECTED {
-            true => deliver(stream, &(behavior.reply)(&body), behavior.then),
-            false => deliver(stream, &ok("", &body), AfterReply::GoOn),
+        let (n, rest) = if is_transaction && *n_answered == AFFECTED {
+            deliver(stream, &(behavior.reply)(&body), behavior.then)
+        } else {
+            deliver(stream, &ok("", &body), AfterReply::GoOn)
         };
         sent += n;
         match rest {

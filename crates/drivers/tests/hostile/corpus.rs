@@ -104,7 +104,8 @@ fn every_behavior_ends_in_its_outcome_with_bounded_time_and_memory() {
     let mut most = (0, "");
     for (fault, connection) in Fault::all().flat_map(|fault| BOTH.map(|connection| (fault, connection))) {
         let server = server(&[fault.name]);
-        let (address, limit) = (server.address(), limit_of(fault));
+        let address = server.address();
+        let limit = limit_of(fault);
         let ((outcome, text), grown) =
             growth_kib(|| provoke(address, fault.protocol, connection, &workload(), limit));
         let report = server.stop().unwrap();

@@ -48,7 +48,9 @@ fn the_page_lists_every_behavior_of_application_servers_with_outcome_and_code() 
 #[test]
 fn the_corpus_is_large_enough() {
     let n = |protocol| Fault::all().filter(|fault| fault.protocol == protocol).count();
-    let (http1, tls, http2) = (n(ClientProtocol::Http1), n(ClientProtocol::Tls), n(ClientProtocol::Http2));
+    let http1 = n(ClientProtocol::Http1);
+    let tls = n(ClientProtocol::Tls);
+    let http2 = n(ClientProtocol::Http2);
     assert!(30 <= http1 && 10 <= tls && 20 <= http2, "{http1}, {tls}, {http2}");
     let words = format!(
         "{} behaviors: {http1} over HTTP/1, {tls} over TLS, {http2} over HTTP/2",

@@ -20,12 +20,14 @@ fn a_run_against_a_hostile_server_goes_on_and_leaves_no_connections() {
     for name in A_HANDFUL {
         let fault = Fault::from_name(name).unwrap();
         let server = server(&[name]);
-        let (steady, limit) = (phases(Nanos::from_millis(500)), Nanos::from_millis(100));
+        let steady = phases(Nanos::from_millis(500));
+        let limit = Nanos::from_millis(100);
         let (run, took) =
             run_point(server.address(), closed(20), steady, KEEP_ALIVE, limit, RoundRobin::over(1));
         run.check_conservation();
         // On a busy machine some may reach the time limit first.
-        let (expected, late) = (run.n_failed(fault.outcome), run.n_failed(Outcome::TimedOut));
+        let expected = run.n_failed(fault.outcome);
+        let late = run.n_failed(Outcome::TimedOut);
         assert!(20 <= expected, "{name}: {expected}, {:?}", run.examples);
         assert_eq!(run.sum(|flow| flow.ok), 0, "{name}");
         let failed = run.sum(|flow| flow.failed + flow.timed_out);

@@ -120,7 +120,8 @@ impl<C: BlockingClock> LoadThread<C> {
     {
         let mut threads = Vec::new();
         for (user, driver) in users {
-            let (mix, point) = (Arc::clone(mix), Arc::clone(&self.point));
+            let mix = Arc::clone(mix);
+            let point = Arc::clone(&self.point);
             let lifetime = lifetime_of(user, setup, point.origin);
             let rng = user_rng(setup, user);
             let index = (user - setup.assignment.users.start) as usize;

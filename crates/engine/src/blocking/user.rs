@@ -164,7 +164,9 @@ impl<'a, C: BlockingClock, D: BlockingDriver> UserThread<'a, C, D> {
 
     /// Performs one operation and records it. Returns its answer and the time at which it was done.
     fn perform(&mut self, operation: &D::Operation, times: StartTimes) -> (UserReply, Nanos) {
-        let (point, kind, due) = (self.point, operation.kind(), times.due);
+        let point = self.point;
+        let kind = operation.kind();
+        let due = times.due;
         let sent = {
             let recorder = &mut point.state().recorder;
             let sent = recorder.not_before_interval(times.sent);

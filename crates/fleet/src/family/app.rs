@@ -127,7 +127,8 @@ impl LoadTarget for AppTarget {
             AppRequest { kind, transaction, bytes: if has_message { longest } else { 0 }, number: 1 }
         };
         let requests: Vec<_> = kinds.map(request).collect();
-        let (target, time_limit) = (self.server.to_string(), plan.time_limit);
+        let target = self.server.to_string();
+        let time_limit = plan.time_limit;
         let probe = Probe { family: Family::App, target, time_limit, clock };
         let driver = AppDriver::new(context, 0);
         unless_stopped(stop, probe.perform_all(driver, &requests, |_| probe.too_slow(), |_| None))
@@ -188,7 +189,8 @@ fn variant(protocol: AppProtocol) -> Option<&'static str> {
 
 /// Returns the files that so many clients have below a directory; `None` where transactions use none.
 fn disk_use(workload: &AppWorkload, clients: f64, directory: &Path) -> Option<DiskUse> {
-    let (users, each) = (clients.ceil() as u64, workload.disk_bytes());
+    let users = clients.ceil() as u64;
+    let each = workload.disk_bytes();
     (each != 0).then(|| DiskUse { users, each, directory: directory.to_owned() })
 }
 

@@ -349,7 +349,8 @@ impl LoadTarget for DatabaseTarget {
 
     fn run(&self, work: ThreadWork<'_>) -> Result<FamilyCounts, ThreadFailure> {
         let (workload, context) = self.context(work.plan, work.clock)?;
-        let (plan, clock) = (work.plan, work.clock);
+        let plan = work.plan;
+        let clock = work.clock;
         let terminal = |_| DatabaseDriver::new(&context);
         let mut counts = deferred::run(work, workload, terminal, |background| {
             let (_, context) = self.context(plan, clock)?;
@@ -386,9 +387,10 @@ async fn has_room(
 
 /// Returns the number of sessions that work beside the terminals.
 fn n_background(plan: &Plan) -> Result<u64, VerifyError> {
-    Ok(match workload(plan)?.defers_deliveries() {
-        true => BACKGROUND_SESSIONS as u64 * u64::from(plan.load_threads()),
-        false => 0,
+    Ok(if workload(plan)?.defers_deliveries() {
+        BACKGROUND_SESSIONS as u64 * u64::from(plan.load_threads())
+    } else {
+        0
     })
 }
 

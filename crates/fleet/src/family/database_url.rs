@@ -280,7 +280,8 @@ impl Parts {
             Some(_) => PathBuf::new(),
             None => self.socket.unwrap_or_else(|| standard_socket(product, port)),
         };
-        let (host, encryption) = (self.host, self.encryption);
+        let host = self.host;
+        let encryption = self.encryption;
         if host.is_none() && encryption != UrlEncryption::Unsaid {
             return mistake("a socket of this machine is not encrypted", "leave out the TLS parameter");
         }

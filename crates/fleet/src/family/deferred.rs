@@ -97,7 +97,8 @@ fn run_beside(
         return Ok(FamilyCounts::default());
     }
     let (queue, deliveries, over) = delivery_queue(workload);
-    let (clock, origin) = (work.clock, Arc::clone(&work.start.began));
+    let clock = work.clock;
+    let origin = Arc::clone(&work.start.began);
     let of_background =
         BackgroundWork { deliveries, phases: &work.plan.phases, origin, clock, stop: work.stop };
     std::thread::scope(|scope| {

@@ -186,7 +186,8 @@ impl LoadTarget for EmbeddedTarget {
     }
 
     fn run(&self, work: ThreadWork<'_>) -> Result<FamilyCounts, ThreadFailure> {
-        let (plan, clock) = (work.plan, work.clock);
+        let plan = work.plan;
+        let clock = work.clock;
         let context = self.context(plan, clock)?;
         let terminal = |_| EmbeddedDriver::new(Arc::clone(&context));
         let meter = CpuMeter::default();

@@ -158,7 +158,8 @@ impl LoadTarget for OrderTarget {
 
     fn run(&self, work: ThreadWork<'_>) -> Result<FamilyCounts, ThreadFailure> {
         let (workload, context) = self.context(work.plan, work.clock)?;
-        let (plan, clock) = (work.plan, work.clock);
+        let plan = work.plan;
+        let clock = work.clock;
         let terminal = |user| OrderDriver::new(Rc::clone(&context), user);
         let mut counts = deferred::run(work, workload, terminal, |background| {
             let (_, context) = self.context(plan, clock)?;
@@ -230,7 +231,8 @@ pub(super) fn probe_of(
 
 /// Returns what shows that the rows of a server are not those of the workload.
 fn other_rows(workload: &OrderEntryWorkload, control: &OrderControl) -> Option<String> {
-    let (expected, found) = (workload.population_seed, control.data.seed);
+    let expected = workload.population_seed;
+    let found = control.data.seed;
     if expected != found {
         return Some(format!("expected rows of the seed {expected}, found rows of the seed {found}"));
     }
@@ -364,13 +366,15 @@ pub(super) async fn checked_conditions<S: ConditionSource>(
 
 /// Names the database with its durability, beside which its figures are to be read.
 pub(super) fn data_row(data: &DataDescription) -> (String, bool, String) {
-    let (database, size) = (foreign_text(data.database.as_str()), Bytes(data.file_bytes));
+    let database = foreign_text(data.database.as_str());
+    let size = Bytes(data.file_bytes);
     let rows: u128 = data.rows.into_iter().map(u128::from).sum();
     ("data restored".to_owned(), true, format!("{rows} rows, {size} in files of {database}"))
 }
 
 fn condition_row(condition: ConsistencyCondition, found: &ConditionResult) -> (String, bool, String) {
-    let (name, sentence) = (format!("condition {}", condition.number()), condition.sentence());
+    let name = format!("condition {}", condition.number());
+    let sentence = condition.sentence();
     if found.n_violations == 0 {
         return (name, true, sentence.to_owned());
     }
@@ -398,9 +402,10 @@ fn totals_text(totals: &OrderTotals) -> String {
 fn fresh_row(scale: &DataScale, found: &OrderTotals) -> (String, bool, String) {
     let expected = fresh_totals(scale);
     let holds = *found == expected;
-    let text = match holds {
-        true => totals_text(found),
-        false => format!("{}, expected {}", totals_text(found), totals_text(&expected)),
+    let text = if holds {
+        totals_text(found)
+    } else {
+        format!("{}, expected {}", totals_text(found), totals_text(&expected))
     };
     ("orders as loaded".to_owned(), holds, text)
 }

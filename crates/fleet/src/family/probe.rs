@@ -74,7 +74,8 @@ impl Probe {
         if wrong.is_empty() {
             return Ok(());
         }
-        let (n_wrong, n_objects) = (wrong.len(), operations.len());
+        let n_wrong = wrong.len();
+        let n_objects = operations.len();
         wrong.truncate(NAMED_MAX);
         let things = profile(self.family).checked_things;
         Err(VerifyError::Wrong { family: self.family, things, n_wrong, n_objects, named: wrong })

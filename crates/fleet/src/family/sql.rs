@@ -42,7 +42,8 @@ impl SqlTarget {
         let Workload::Sql(workload) = &plan.workload else {
             return Err(SetupError::OtherFamily(plan.workload.family()));
         };
-        let (data, server) = (self.secrets.data(), &self.database.server);
+        let data = self.secrets.data();
+        let server = &self.database.server;
         Ok((workload, SqlSessions::new(workload, data, server, &plan.source_addresses, clock)?))
     }
 }
@@ -85,7 +86,8 @@ impl LoadTarget for SqlTarget {
     /// Has the server prepare all statements, and makes a transaction of every kind, which is rolled back.
     fn probe(&self, plan: &Plan, clock: RealClock, stop: &AtomicBool) -> Result<(), VerifyError> {
         let (workload, sessions) = self.sessions(plan, clock)?;
-        let (family, name) = (Family::Sql, self.database.name.clone());
+        let family = Family::Sql;
+        let name = self.database.name.clone();
         let probe = Probe { family, target: name.clone(), time_limit: plan.time_limit, clock };
         let load = plan.load_max().unwrap_or(Load::Users(1));
         let requests = SqlTransactions::new(workload, plan.seed, load).one_of_each();

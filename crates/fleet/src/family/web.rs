@@ -150,10 +150,8 @@ impl LoadTarget for WebTarget {
     fn probe(&self, plan: &Plan, clock: RealClock, stop: &AtomicBool) -> Result<(), VerifyError> {
         let (workload, context) = self.context(plan, clock)?;
         let transport = Transport::of(self.workload(plan)?);
-        let requests = match workload.has_sessions() {
-            true => pages(workload),
-            false => samples(workload, plan.level_max()),
-        };
+        let requests =
+            if workload.has_sessions() { pages(workload) } else { samples(workload, plan.level_max()) };
         let objects = Objects { plan, workload, target: self, requests };
         unless_stopped(stop, async {
             match transport {
@@ -340,7 +338,8 @@ impl Objects<'_> {
         context: &WebContext,
         clock: RealClock,
     ) -> Result<(), VerifyError> {
-        let (target, time_limit) = (self.target.target.to_string(), self.plan.time_limit);
+        let target = self.target.target.to_string();
+        let time_limit = self.plan.time_limit;
         let refusal = |reply: &Reply| tls_error(&target, context, reply.outcome, reply.detail != 0);
         let slow = |request: &WebRequest| timed_out(self.workload, request, time_limit);
         let probe = Probe { family: Family::Web, target: target.clone(), time_limit, clock };

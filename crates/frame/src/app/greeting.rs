@@ -90,9 +90,10 @@ impl DataSettings {
         let &DataSettings { file_bytes, range_bytes, .. } = &self;
         let is_whole = |bytes: u64| bytes.is_multiple_of(BLOCK_BYTES as u64);
         let fits = RANGE_BYTES_MIN <= range_bytes && range_bytes <= file_bytes;
-        match fits && is_whole(file_bytes) && is_whole(range_bytes) {
-            true => Ok(self),
-            false => Err(DataSettingsError::Range { file_bytes, range_bytes }),
+        if fits && is_whole(file_bytes) && is_whole(range_bytes) {
+            Ok(self)
+        } else {
+            Err(DataSettingsError::Range { file_bytes, range_bytes })
         }
     }
 

@@ -59,7 +59,8 @@ pub fn read_toml<T>(
 /// Returns the diagnostic of a syntax error. The usual mistake is a string without quotes; the TOML parser takes one
 /// that begins with `n` or `i` for a number.
 fn syntax_problem(text: &str, error: &toml::de::Error) -> Diagnostic {
-    let (span, label) = (error.span().unwrap_or(0..0), error.message().to_owned());
+    let span = error.span().unwrap_or(0..0);
+    let label = error.message().to_owned();
     let is_value = label.starts_with("string values must be quoted") || label.starts_with("invalid float");
     let word = text.get(span.clone()).filter(|word| is_value && word.starts_with(char::is_alphabetic));
     let hint = word.map(|word| format!("write strings in quotes: `\"{word}\"`"));

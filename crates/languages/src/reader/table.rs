@@ -155,7 +155,8 @@ impl<'a> TomlTable<'a> {
     fn inner_value<'p>(&self, path: &[&'p str]) -> Option<(Range<usize>, Vec<&'p str>)> {
         let (first, rest) = path.split_first()?;
         let (name, mut value) = self.entries.get_key_value(*first)?;
-        let (mut span, mut names) = (place(value, name), vec![*first]);
+        let mut span = place(value, name);
+        let mut names = vec![*first];
         for step in rest {
             (span, value) = match value.get_ref() {
                 DeValue::Table(entries) => {

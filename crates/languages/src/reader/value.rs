@@ -271,9 +271,10 @@ fn without_unit(
 ) -> ValueError {
     let error =
         error.map_or_else(|| ValueError::new(format!("expected {expected} in quotes")), quantity_error);
-    match number.starts_with(|c: char| c.is_ascii_digit()) {
-        true => error.hint(format!("write `\"{number} {unit}\"` if {units} are meant")),
-        false => error,
+    if number.starts_with(|c: char| c.is_ascii_digit()) {
+        error.hint(format!("write `\"{number} {unit}\"` if {units} are meant"))
+    } else {
+        error
     }
 }
 

@@ -44,7 +44,8 @@ impl<V: 'static> ValueSpec<V> {
 
     /// Adds a keyword to the schema, such as the pattern of texts that a check accepts.
     pub fn rule(self, keyword: &'static str, value: impl Into<Value>) -> ValueSpec<V> {
-        let (inner, value) = (self.schema, value.into());
+        let inner = self.schema;
+        let value = value.into();
         let schema = move |definitions: &mut Definitions| {
             let mut schema = inner(definitions);
             schema.insert(keyword.to_owned(), value.clone());
@@ -102,9 +103,11 @@ impl<V: 'static> ValueSpec<V> {
 
     /// Accepts values of another kind, too, which `is_other` recognizes.
     pub fn or(self, other: ValueSpec<V>, is_other: fn(&DeValue) -> bool) -> ValueSpec<V> {
-        let (read, read_other) = (self.read, other.read);
+        let read = self.read;
+        let read_other = other.read;
         let either = move |value: &DeValue| if is_other(value) { read_other(value) } else { read(value) };
-        let (schema, schema_of_other) = (self.schema, other.schema);
+        let schema = self.schema;
+        let schema_of_other = other.schema;
         let schemas = move |definitions: &mut Definitions| {
             let choices = [schema(definitions), schema_of_other(definitions)];
             part(json!({ "anyOf": choices }))

@@ -358,9 +358,10 @@ impl Catalog {
         if !are_of(&self.transferred, MeasureUnit::Bytes) {
             return Err(CatalogFault::Transferred);
         }
-        match are_of(&self.response_parts, MeasureUnit::Nanoseconds) {
-            true => Ok(()),
-            false => Err(CatalogFault::ResponseParts),
+        if are_of(&self.response_parts, MeasureUnit::Nanoseconds) {
+            Ok(())
+        } else {
+            Err(CatalogFault::ResponseParts)
         }
     }
 
@@ -381,8 +382,8 @@ impl Catalog {
         let mut measures = BTreeSet::new();
         for expected in &kind.expected {
             // A mean of equal values may differ from them by rounding.
-            let (least, most) =
-                (expected.least as f64 * (1.0 - ROUNDING), expected.most as f64 * (1.0 + ROUNDING));
+            let least = expected.least as f64 * (1.0 - ROUNDING);
+            let most = expected.most as f64 * (1.0 + ROUNDING);
             let is_range = expected.least <= expected.most && (least..=most).contains(&expected.mean);
             let is_known = expected.measure < self.measures.len();
             if !is_known || !is_range || !measures.insert(expected.measure) {

@@ -31,7 +31,8 @@ fn read(workload: Option<TomlTable>) -> Option<EchoWorkload> {
     let tables = table.required_tables("messages", "The kinds of messages.");
     let think = read_think(&mut table, "The pause of users after each message; if absent: `none`.");
     table.finish();
-    let (mut messages, mut names) = (Vec::new(), BTreeSet::new());
+    let mut messages = Vec::new();
+    let mut names = BTreeSet::new();
     for table in tables? {
         let message = read_message(table, &mut names);
         messages.push(message);

@@ -94,7 +94,8 @@ fn values(setting: &Setting) -> ValueSpec<SettingValue> {
 
 /// Returns the schemas of a choice: its name, and the form with a number if it has one.
 fn choice_schemas(choice: &SettingChoice) -> Vec<Value> {
-    let (name, about) = (choice.name, capitalized(choice.about));
+    let name = choice.name;
+    let about = capitalized(choice.about);
     let plain = json!({ "const": name, "type": "string", "description": format!("{about}.") });
     let numbered = choice.number.map(|number| {
         let pattern = format!("^{name}:[1-9][0-9]*$");

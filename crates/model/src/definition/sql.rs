@@ -91,7 +91,8 @@ fn read(
     products: &'static [DatabaseProduct],
 ) -> Option<SqlDefinition> {
     let workload = workload.and_then(|table| read_workload(table, products));
-    let (settings, mut definition) = (protocol?, workload?);
+    let settings = protocol?;
+    let mut definition = workload?;
     for setting in settings {
         apply(&mut definition.workload, setting.setting.name, setting.value());
     }

@@ -65,10 +65,7 @@ pub fn make_plan(
     plan.arrival_lanes = lanes.max().unwrap_or(NonZeroU16::MIN);
     plan.modifications = modifications(definition, (&standard, &ours), overrides, &plan);
     let problems = problems(definition, &plan, &ours, overrides);
-    match problems.is_empty() {
-        true => Ok(plan),
-        false => Err(problems),
-    }
+    if problems.is_empty() { Ok(plan) } else { Err(problems) }
 }
 
 /// Returns the agent of this process, which performs all shares: a thread for each CPU where CPUs are given.
@@ -113,10 +110,7 @@ fn phases(definition: &Definition, overrides: &Overrides) -> Phases {
 }
 
 fn load_points(definition: &Definition, workload: &Workload, overrides: &Overrides) -> Vec<LoadPoint> {
-    let levels = match overrides.quick {
-        true => &definition.quick.levels,
-        false => &definition.load.levels,
-    };
+    let levels = if overrides.quick { &definition.quick.levels } else { &definition.load.levels };
     let arrivals = overrides.arrivals.unwrap_or(definition.open_loop.arrivals);
     let in_flight_max = overrides.in_flight_max.or(definition.open_loop.in_flight_max);
     let in_flight_max = in_flight_max.unwrap_or_else(|| workload.in_flight_max());

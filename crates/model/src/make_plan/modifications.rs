@@ -16,7 +16,8 @@ pub(super) fn modifications(
     overrides: &Overrides,
     plan: &Plan,
 ) -> Vec<Modification> {
-    let (standard, ours) = (definition.phases, plan.phases);
+    let standard = definition.phases;
+    let ours = plan.phases;
     let quick = if overrides.quick { "quick run" } else { "full" };
     let user = &plan.catalog.words.user;
     let course = [

@@ -220,7 +220,8 @@ pub(super) fn problems(
     let length = run_length(plan);
     when(RUN_MAX < length, Problem::TooLong(length));
     when(plan.load_threads() == 0, Problem::NoLoadThreads);
-    let (threads, n_lanes) = (plan.load_threads(), plan.arrival_lanes.get());
+    let threads = plan.load_threads();
+    let n_lanes = plan.arrival_lanes.get();
     when(1 < n_lanes && u32::from(n_lanes) < threads, Problem::PoissonThreads { threads, n_lanes });
     for (index, cpu) in plan.load_cpus().iter().enumerate() {
         when(plan.load_cpus()[..index].contains(cpu), Problem::CpuTwice(*cpu));

@@ -217,9 +217,10 @@ impl BenchmarkId {
 
     /// Returns title, id and version for people; the title alone of URLs.
     pub fn full_name(&self) -> String {
-        match self.is_urls() {
-            true => self.title.clone(),
-            false => format!("{} ({}, version {})", self.title, self.id, self.version),
+        if self.is_urls() {
+            self.title.clone()
+        } else {
+            format!("{} ({}, version {})", self.title, self.id, self.version)
         }
     }
 

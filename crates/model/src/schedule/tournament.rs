@@ -28,7 +28,8 @@ impl Tournament {
         winners.extend(due.iter().enumerate().map(|(position, due)| key(*due, position)));
         let mut nodes = vec![ENDED; n.max(1)];
         for node in (1..n).rev() {
-            let (one, other) = (winners[2 * node], winners[2 * node + 1]);
+            let one = winners[2 * node];
+            let other = winners[2 * node + 1];
             (winners[node], nodes[node]) = (one.min(other), one.max(other));
         }
         nodes[0] = winners.get(1).copied().unwrap_or(ENDED);

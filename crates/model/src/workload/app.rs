@@ -288,7 +288,8 @@ impl AppWorkload {
             }
             _ => String::new(),
         };
-        let (file, range) = (Bytes(self.file_bytes()), Bytes(self.range_bytes));
+        let file = Bytes(self.file_bytes());
+        let range = Bytes(self.range_bytes);
         self.needs_files()
             .then(|| format!("a file of {file} for each client, of which {range} are used{origin}"))
     }
@@ -339,10 +340,12 @@ impl AppWorkload {
     fn expected(&self, transaction: AppTransaction) -> [ExpectedMeasure; 2] {
         let bytes = |measure, header: u64, payload: [f64; 3]| {
             let [least, most, mean] = payload;
-            let (least, most) = (header + least as u64, header + most as u64);
+            let least = header + least as u64;
+            let most = header + most as u64;
             ExpectedMeasure { measure, least, most, mean: header as f64 + mean }
         };
-        let (message, none) = (self.message_bytes(), [0.0; 3]);
+        let message = self.message_bytes();
+        let none = [0.0; 3];
         let (sent, received) = match transaction {
             AppTransaction::ClientServer => (message, none),
             AppTransaction::ServerClient => (none, message),

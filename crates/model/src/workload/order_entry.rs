@@ -349,7 +349,8 @@ impl OrderEntryWorkload {
 
     /// Describes the data.
     pub(crate) fn data_text(&self) -> String {
-        let (warehouses, divisor) = (self.scale.warehouses(), self.scale.divisor());
+        let warehouses = self.scale.warehouses();
+        let divisor = self.scale.divisor();
         let rows: u64 = OrderTable::ALL.into_iter().map(|table| self.scale.rows(table)).sum();
         let noun = if warehouses == 1 { "warehouse" } else { "warehouses" };
         let divided =
@@ -615,7 +616,8 @@ fn expected(kind: TransactionKind) -> Vec<ExpectedMeasure> {
     if kind != TransactionKind::NewOrder {
         return Vec::new();
     }
-    let (least, most) = (u64::from(orders::LINES_MIN), u64::from(orders::LINES_MAX));
+    let least = u64::from(orders::LINES_MIN);
+    let most = u64::from(orders::LINES_MAX);
     let mean = (least + most) as f64 / 2.0;
     vec![ExpectedMeasure { measure: order_measure::LINES, least, most, mean }]
 }
@@ -836,7 +838,8 @@ mod tests {
     fn an_embedded_database_is_told_from_a_server() {
         let embedded =
             OrderEntryWorkload { database: DatabaseMode::Embedded, ..OrderEntryWorkload::default() };
-        let (catalog, served) = (embedded.catalog(), OrderEntryWorkload::default().catalog());
+        let catalog = embedded.catalog();
+        let served = OrderEntryWorkload::default().catalog();
         assert_eq!((catalog.check(), catalog.transferred.len()), (Ok(()), 0));
         let measures = catalog.measures.iter().zip(&served.measures).enumerate();
         let absent = measures.filter(|(_, (one, other))| one.is_always != other.is_always);

@@ -206,9 +206,10 @@ impl SqlStatement {
             at = place.end;
             // Ranges follow each other.
             let next = code.partition_point(|range| range.end <= place.start);
-            match code.get(next).is_some_and(|range| range.start <= place.start) {
-                true => piece,
-                false => TemplatePiece::Text(&self.sql[place]),
+            if code.get(next).is_some_and(|range| range.start <= place.start) {
+                piece
+            } else {
+                TemplatePiece::Text(&self.sql[place])
             }
         };
         template_pieces(&self.sql).into_iter().map(piece).collect()

@@ -68,7 +68,9 @@ const OF_MYSQL: Range<u32> = 50_700..100_000;
 /// Returns the ranges of a statement that are SQL, without strings, quoted names and comments.
 pub(super) fn code_ranges(sql: &str, product: DatabaseProduct) -> Vec<Range<usize>> {
     let mut ranges = Vec::new();
-    let (mut from, mut at, mut n_executable) = (0, 0, 0_usize);
+    let mut from = 0;
+    let mut at = 0;
+    let mut n_executable = 0_usize;
     while at < sql.len() {
         let end = match product {
             DatabaseProduct::PostgreSql => end_of(sql, at, POSTGRESQL).or_else(|| end_of_dollars(sql, at)),
@@ -134,7 +136,8 @@ fn end_of(sql: &str, at: usize, lexemes: &[Lexeme]) -> Option<usize> {
     };
     let lexeme = lexemes.iter().find(begins)?;
     let has = |one: Trait| lexeme.traits.contains(&one);
-    let (mut end, mut depth) = (at + lexeme.open.len(), 1);
+    let mut end = at + lexeme.open.len();
+    let mut depth = 1;
     while let Some(next) = sql[end..].chars().next() {
         let rest = &sql[end..];
         let doubled = || rest[lexeme.close.len()..].starts_with(lexeme.close);

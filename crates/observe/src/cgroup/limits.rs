@@ -171,7 +171,8 @@ fn quota_v1(text: &str, file: &dyn Fn(&str) -> Option<String>) -> Vec<Found> {
 /// Parses quota and period in µs; `max` or −1 for no quota.
 fn quota(text: &str) -> Vec<Found> {
     let mut words = text.split_ascii_whitespace().map(|word| word.parse::<u64>().ok());
-    let (quota, period) = (words.next().flatten(), words.next().flatten().filter(|period| 0 < *period));
+    let quota = words.next().flatten();
+    let period = words.next().flatten().filter(|period| 0 < *period);
     let value = quota.zip(period).map(|(quota, period)| quota.saturating_mul(MICROS) / period);
     value.map(|value| (String::new(), value)).into_iter().collect()
 }

@@ -201,7 +201,9 @@ fn parse(text: &str) -> CgroupMembership {
 fn parse_mounts(text: &str) -> Vec<CgroupMount> {
     let mount = |line: &str| {
         let mut fields = line.split(' ').skip(1);
-        let (root, kind, options) = (fields.next()?, fields.next()?, fields.next()?);
+        let root = fields.next()?;
+        let kind = fields.next()?;
+        let options = fields.next()?;
         let version = match kind {
             "cgroup" => CgroupVersion::V1,
             "cgroup2" => CgroupVersion::V2,

@@ -31,7 +31,8 @@ pub(super) fn judge(input: &DoctorInput, found: &MachineFindings) -> Vec<Check> 
     checks.push(clock(found));
     checks.extend(space("space for the run file", &input.run_dir, found.run_dir_free, input.run_file_bytes));
     if 0 < input.dataset_bytes {
-        let (name, directory) = ("space for the file set", &input.dataset_dir);
+        let name = "space for the file set";
+        let directory = &input.dataset_dir;
         checks.extend(space(name, directory, found.dataset_dir_free, input.dataset_bytes));
     }
     checks.extend(private_folders_check(input, found));
@@ -111,9 +112,10 @@ fn local_ports(input: &DoctorInput, found: &MachineFindings) -> Option<Check> {
         ));
     };
     let state = if rate <= rate_max { CheckState::Good } else { CheckState::Warning };
-    let advice = match held < TIME_WAIT_S {
-        true => more_addresses(input, rate / rate_max),
-        false => format!("{REUSE_ADVICE}, or {}", more_addresses(input, rate / rate_max)),
+    let advice = if held < TIME_WAIT_S {
+        more_addresses(input, rate / rate_max)
+    } else {
+        format!("{REUSE_ADVICE}, or {}", more_addresses(input, rate / rate_max))
     };
     Some(check("local ports", state, format!("{text}; {rate:.0}/s planned"), &advice))
 }
@@ -121,9 +123,10 @@ fn local_ports(input: &DoctorInput, found: &MachineFindings) -> Option<Check> {
 /// Describes how to get `times` as many ports.
 fn more_addresses(input: &DoctorInput, times: f64) -> String {
     let n = (f64::from(input.source_addresses.max(1)) * times).ceil().max(2.0);
-    let example = match input.shared {
-        true => format!("`--source-addresses 127.0.0.2,…,127.0.0.{}`; loopback has them all", n + 1.0),
-        false => "`--source-addresses`, with addresses that this machine has".to_owned(),
+    let example = if input.shared {
+        format!("`--source-addresses 127.0.0.2,…,127.0.0.{}`; loopback has them all", n + 1.0)
+    } else {
+        "`--source-addresses`, with addresses that this machine has".to_owned()
     };
     format!("make connections from {n} local addresses ({example}), or widen `net.ipv4.ip_local_port_range`")
 }
@@ -132,7 +135,8 @@ fn more_addresses(input: &DoctorInput, times: f64) -> String {
 /// entries early, which SPECweb96's run rules do not allow. Source: RFC 9293 3.3.2; Linux, ip-sysctl.rst,
 /// `tcp_max_tw_buckets`.
 fn time_wait_entries(input: &DoctorInput, found: &MachineFindings) -> Option<Check> {
-    let (limit, rate) = (found.tw_buckets_max?, input.rate?);
+    let limit = found.tw_buckets_max?;
+    let rate = input.rate?;
     if !input.connection_per_request || !input.shared {
         return None;
     }

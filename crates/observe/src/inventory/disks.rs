@@ -166,10 +166,7 @@ impl Mounts {
 
     fn list(&self, is_wanted: impl Fn(&Mount) -> bool) -> FieldValue {
         let texts: Vec<String> = self.0.iter().filter(|mount| is_wanted(mount)).map(Mount::text).collect();
-        match texts.is_empty() {
-            true => Err(Unavailable::because("none is mounted")),
-            false => Ok(texts.join("; ")),
-        }
+        if texts.is_empty() { Err(Unavailable::because("none is mounted")) } else { Ok(texts.join("; ")) }
     }
 }
 

@@ -51,9 +51,10 @@ pub(super) const READERS: &[FieldReader] = &[
 
 fn id(files: &MachineFiles, file: &str) -> FieldValue {
     let text = files.text(format!("/sys/class/dmi/id/{file}"))?;
-    match PLACEHOLDERS.contains(&text.to_lowercase().as_str()) {
-        true => Err(Unavailable::because("not reported by the firmware")),
-        false => Ok(text),
+    if PLACEHOLDERS.contains(&text.to_lowercase().as_str()) {
+        Err(Unavailable::because("not reported by the firmware"))
+    } else {
+        Ok(text)
     }
 }
 

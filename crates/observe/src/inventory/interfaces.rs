@@ -69,9 +69,10 @@ fn speed(files: &MachineFiles, name: &str) -> FieldValue {
 fn queues(files: &MachineFiles, name: &str) -> FieldValue {
     let names = files.names(&format!("{NET}/{name}/queues"));
     let count = |kind: &str| names.iter().filter(|name| name.starts_with(kind)).count();
-    match names.is_empty() {
-        true => Err(Unavailable::Absent),
-        false => Ok(format!("{} receive, {} transmit", count("rx-"), count("tx-"))),
+    if names.is_empty() {
+        Err(Unavailable::Absent)
+    } else {
+        Ok(format!("{} receive, {} transmit", count("rx-"), count("tx-")))
     }
 }
 

@@ -77,9 +77,12 @@ impl<'a> MachineFiles<'a> {
 
     /// Returns the offloads of an interface, which no file contains.
     pub(crate) fn offloads(&self, interface: &str) -> Result<Offloads, Unavailable> {
-        let of_all = self.offloads.get_or_init(|| match self.root == Path::new("/") {
-            true => offloads::ask(),
-            false => Err(Unavailable::because("available only from the machine's own kernel")),
+        let of_all = self.offloads.get_or_init(|| {
+            if self.root == Path::new("/") {
+                offloads::ask()
+            } else {
+                Err(Unavailable::because("available only from the machine's own kernel"))
+            }
         });
         let of_all = of_all.as_ref().map_err(Unavailable::clone)?;
         of_all.get(interface).cloned().ok_or(Unavailable::because("not reported by the driver"))

@@ -111,13 +111,14 @@ fn errors(files: &MachineFiles) -> FieldValue {
         let count = |mc: &String| files.number(format!("{EDAC}/{mc}/{file}")).ok();
         files.names(EDAC).iter().filter_map(count).collect()
     };
-    let (corrected, not) = (counts("ce_count"), counts("ue_count"));
-    match corrected.is_empty() {
-        true => Err(Unavailable::because("no memory controller is monitored by the kernel")),
-        false => {
-            let (corrected, not): (u64, u64) = (corrected.iter().sum(), not.iter().sum());
-            Ok(format!("{corrected} corrected, {not} not"))
-        }
+    let corrected = counts("ce_count");
+    let not = counts("ue_count");
+    if corrected.is_empty() {
+        Err(Unavailable::because("no memory controller is monitored by the kernel"))
+    } else {
+        let corrected: u64 = corrected.iter().sum();
+        let not: u64 = not.iter().sum();
+        Ok(format!("{corrected} corrected, {not} not"))
     }
 }
 

@@ -132,9 +132,10 @@ impl Redactor {
         for part in token.split_inclusive(|c| !is_part(c)) {
             let core = part.trim_end_matches(|c| !is_part(c)).trim_end_matches('.');
             let stands_apart = !out.ends_with(|c: char| c.is_ascii_alphanumeric());
-            match stands_apart && core.parse().is_ok_and(is_named_ipv4) {
-                true => out += &part.replacen(core, &self.label("address", core), 1),
-                false => out += part,
+            if stands_apart && core.parse().is_ok_and(is_named_ipv4) {
+                out += &part.replacen(core, &self.label("address", core), 1);
+            } else {
+                out += part;
             }
         }
         out
@@ -142,9 +143,10 @@ impl Redactor {
 
     /// Returns the replacement of a secret: `[address 3f2a]`.
     fn label(&self, what: &str, secret: &str) -> String {
-        match self.salt.is_empty() {
-            true => format!("[{what}]"),
-            false => format!("[{what} {:04x}]", digest(&format!("{}{secret}", self.salt))),
+        if self.salt.is_empty() {
+            format!("[{what}]")
+        } else {
+            format!("[{what} {:04x}]", digest(&format!("{}{secret}", self.salt)))
         }
     }
 }
@@ -203,7 +205,8 @@ fn without_word(text: &str, word: &str, what: &str) -> String {
     let mut out = String::new();
     let mut rest = text;
     while let Some(at) = rest.find(word) {
-        let (before, after) = (&rest[..at], &rest[at + word.len()..]);
+        let before = &rest[..at];
+        let after = &rest[at + word.len()..];
         let begins = before.chars().next_back().or(out.chars().next_back());
         let stands_alone = !begins.is_some_and(is_inside) && !after.starts_with(is_inside);
         out += before;

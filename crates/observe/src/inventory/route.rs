@@ -81,7 +81,9 @@ fn route_v4(table: &str, server: Ipv4Addr) -> Option<Route> {
         let words: Vec<&str> = line.split_ascii_whitespace().collect();
         let [interface, destination, gateway, _, _, _, metric, mask, ..] = words[..] else { return None };
         let hex = |text: &str| u32::from_str_radix(text, 16).ok();
-        let (destination, gateway, mask) = (hex(destination)?, hex(gateway)?, hex(mask)?);
+        let destination = hex(destination)?;
+        let gateway = hex(gateway)?;
+        let mask = hex(mask)?;
         let rank = (mask.count_ones(), std::cmp::Reverse(metric.parse::<u32>().ok()?));
         let gateway = (gateway != 0).then(|| Ipv4Addr::from(gateway.to_ne_bytes()).into());
         let found = Route { interface: interface.to_owned(), gateway };
@@ -103,7 +105,9 @@ fn route_v6(table: &str, server: Ipv6Addr) -> Option<Route> {
         };
         let hex = |text: &str| u32::from_str_radix(text, 16).ok();
         let wide = |text: &str| u128::from_str_radix(text, 16).ok();
-        let (destination, gateway, length) = (wide(destination)?, wide(gateway)?, hex(length)?);
+        let destination = wide(destination)?;
+        let gateway = wide(gateway)?;
+        let length = hex(length)?;
         let mask = u128::MAX.checked_shl(128u32.checked_sub(length)?).unwrap_or(0);
         let gateway = (gateway != 0).then(|| Ipv6Addr::from(gateway).into());
         let rank = (length, std::cmp::Reverse(hex(metric)?));

@@ -151,9 +151,10 @@ fn tick(files: &MachineFiles) -> FieldValue {
 }
 
 fn live_patches(files: &MachineFiles) -> FieldValue {
-    match files.has("/sys/kernel/livepatch") {
-        false => Err(Unavailable::Absent),
-        true => Ok(joined(&files.names("/sys/kernel/livepatch"), "").unwrap_or_else(|_| "none".to_owned())),
+    if files.has("/sys/kernel/livepatch") {
+        Ok(joined(&files.names("/sys/kernel/livepatch"), "").unwrap_or_else(|_| "none".to_owned()))
+    } else {
+        Err(Unavailable::Absent)
     }
 }
 

@@ -304,7 +304,8 @@ mod tests {
 
     fn reply(request: &RequestHeader, stats: AppServerStats) -> Vec<u8> {
         let payload = stats.to_bytes();
-        let (payload_bytes, checksum) = (payload.len() as u32, Crc32c::of(&payload));
+        let payload_bytes = payload.len() as u32;
+        let checksum = Crc32c::of(&payload);
         let header = ReplyHeader { payload_bytes, checksum, ..request.reply(0, 0) };
         [&header.to_bytes(FORMAT)[..], &payload].concat()
     }

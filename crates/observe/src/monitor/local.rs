@@ -229,7 +229,8 @@ mod tests {
     #[test]
     fn the_interface_to_the_server_is_reported() {
         let route = |machine: LocalMachine| {
-            let (mut machine, mut readings) = (machine, Vec::new());
+            let mut machine = machine;
+            let mut readings = Vec::new();
             machine.read(&mut readings).unwrap();
             let routes = readings.iter().filter(|reading| reading.counter == Counter::NetRoute);
             routes.map(|reading| (reading.instance.clone(), reading.value)).collect::<Vec<_>>()
@@ -254,7 +255,8 @@ mod tests {
     #[test]
     fn totals_only_grow() {
         let mut machine = LocalMachine::new(None);
-        let (mut first, mut second) = (Vec::new(), Vec::new());
+        let mut first = Vec::new();
+        let mut second = Vec::new();
         machine.read(&mut first).unwrap();
         machine.read(&mut second).unwrap();
         for counter in [Counter::ContextSwitches, Counter::Interrupts, Counter::MonitorCpu, Counter::CpuUser]

@@ -36,9 +36,10 @@ impl OwnedSockets {
         }
         let holders = holders_among(&new, pids);
         for inode in new {
-            match holders.by_inode.contains_key(&inode) {
-                true => self.owned.insert(inode),
-                false => self.foreign.insert(inode),
+            if holders.by_inode.contains_key(&inode) {
+                self.owned.insert(inode)
+            } else {
+                self.foreign.insert(inode)
             };
         }
     }
@@ -55,7 +56,8 @@ mod tests {
     #[test]
     fn the_listeners_of_a_process_are_followed() {
         let own = [std::process::id()];
-        let (mut sockets, mut netlink) = (OwnedSockets::default(), Netlink::default());
+        let mut sockets = OwnedSockets::default();
+        let mut netlink = Netlink::default();
         let _first = TcpListener::bind("127.0.0.1:0").unwrap();
         sockets.update(&own, &mut netlink);
         let before = sockets.owned.clone();

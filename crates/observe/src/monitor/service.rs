@@ -112,9 +112,10 @@ impl ResourceMonitor for StatusPageMonitor {
             PageFormat::NginxStub { connections_max } => parse_nginx(&text, connections_max, into),
             PageFormat::ApacheAuto => parse_apache(&text, into),
         }
-        match into.len() == before {
-            true => Err(self.error("the response is not a status page".to_owned())),
-            false => Ok(()),
+        if into.len() == before {
+            Err(self.error("the response is not a status page".to_owned()))
+        } else {
+            Ok(())
         }
     }
 }

@@ -119,7 +119,8 @@ mod tests {
 
     #[test]
     fn an_id_is_meant_where_no_container_has_the_name() {
-        let (none, named) = (BTreeSet::new(), BTreeSet::from([SHOP.to_owned()]));
+        let none = BTreeSet::new();
+        let named = BTreeSet::from([SHOP.to_owned()]);
         assert!(is_meant("3f2a9c", &none, WEB) && !is_meant("3f2", &none, WEB));
         assert!(is_meant("3f2a9c", &named, SHOP) && !is_meant("3f2a9c", &named, WEB));
     }

@@ -181,9 +181,10 @@ impl std::fmt::Display for GroupDescription {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let text =
             |(name, n): (&String, &usize)| format!("{name} ({n} process{})", if *n == 1 { "" } else { "es" });
-        match self.programs.is_empty() {
-            true => f.write_str("no process"),
-            false => f.write_str(&self.programs.iter().map(text).collect::<Vec<_>>().join(", ")),
+        if self.programs.is_empty() {
+            f.write_str("no process")
+        } else {
+            f.write_str(&self.programs.iter().map(text).collect::<Vec<_>>().join(", "))
         }
     }
 }

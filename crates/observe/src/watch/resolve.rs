@@ -90,9 +90,10 @@ enum WatchProblem {
 
 /// Names the containers that run, by the beginnings of their ids.
 fn running_text(ids: &[String]) -> String {
-    match ids.is_empty() {
-        true => "no container runs on this machine, as far as this user can see".to_owned(),
-        false => format!("these run: {}", ids.join(", ")),
+    if ids.is_empty() {
+        "no container runs on this machine, as far as this user can see".to_owned()
+    } else {
+        format!("these run: {}", ids.join(", "))
     }
 }
 
@@ -134,9 +135,10 @@ impl SearchScope {
 /// Finds the processes that accept connections to an address of this machine.
 fn at(target: SocketAddr) -> Result<FoundProcesses, WatchProblem> {
     // A loopback address means that of this process's namespace.
-    let namespaces = match target.ip().is_loopback() {
-        true => vec![Namespace::own()],
-        false => Namespace::all().into_iter().filter(|one| one.has(target.ip())).collect(),
+    let namespaces = if target.ip().is_loopback() {
+        vec![Namespace::own()]
+    } else {
+        Namespace::all().into_iter().filter(|one| one.has(target.ip())).collect()
     };
     if namespaces.is_empty() {
         return Err(WatchProblem::ElsewhereAddress(target.ip()));
@@ -172,9 +174,10 @@ fn on_socket(path: &str) -> Result<FoundProcesses, WatchProblem> {
     let table = kernel_file::read("/proc/self/net/unix").unwrap_or_default();
     let holders = holders_of(&unix_listeners(&table, path).collect());
     let leaders: BTreeSet<u32> = holders.by_inode.into_values().flatten().filter(|pid| *pid != 1).collect();
-    match leaders.is_empty() {
-        true => Err(WatchProblem::NoSocketHolder(path.to_owned())),
-        false => Ok(with_group(leaders.into_iter().collect())),
+    if leaders.is_empty() {
+        Err(WatchProblem::NoSocketHolder(path.to_owned()))
+    } else {
+        Ok(with_group(leaders.into_iter().collect()))
     }
 }
 
@@ -246,7 +249,8 @@ fn of_group(
 ) -> Result<FoundProcesses, WatchProblem> {
     let pids = all_pids();
     let mut names: BTreeSet<String> = BTreeSet::new();
-    let (mut leaders, mut whole) = (Vec::new(), None);
+    let mut leaders = Vec::new();
+    let mut whole = None;
     for pid in &pids {
         if let Some((path, name)) = matches(&CgroupMembership::of(*pid)) {
             leaders.push(*pid);
@@ -261,10 +265,7 @@ fn of_group(
     if leaders.contains(&std::process::id()) {
         return Err(WatchProblem::IncludesThisProcess);
     }
-    match leaders.is_empty() {
-        false => Ok(FoundProcesses { leaders, whole }),
-        true => Err(missing(&pids)),
-    }
+    if leaders.is_empty() { Err(missing(&pids)) } else { Ok(FoundProcesses { leaders, whole }) }
 }
 
 /// Finds the processes of a container by its name, or by the beginning of its id if none has that name.

@@ -130,9 +130,10 @@ fn unit(value: &str) -> Result<String, SelectorProblem> {
 /// Source: systemd.unit(5): names have letters, digits, `:`, `-`, `_`, `.`, `\` and `@`.
 fn unit_name(value: &str) -> Result<&str, SelectorProblem> {
     let is_of_name = |c: char| c.is_ascii_alphanumeric() || ":-_.\\@".contains(c);
-    match !value.is_empty() && value.len() <= 255 && value.chars().all(is_of_name) {
-        true => Ok(value),
-        false => Err(SelectorProblem::Unit),
+    if !value.is_empty() && value.len() <= 255 && value.chars().all(is_of_name) {
+        Ok(value)
+    } else {
+        Err(SelectorProblem::Unit)
     }
 }
 
@@ -157,9 +158,10 @@ pub(super) fn begins_id(text: &str, id: &str) -> bool {
 /// Returns the name of a container, or the beginning of its id.
 fn container(value: &str) -> Result<String, SelectorProblem> {
     let is_of_name = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
-    match !value.is_empty() && value.chars().all(is_of_name) {
-        true => Ok(value.to_owned()),
-        false => Err(SelectorProblem::Container),
+    if !value.is_empty() && value.chars().all(is_of_name) {
+        Ok(value.to_owned())
+    } else {
+        Err(SelectorProblem::Container)
     }
 }
 

@@ -119,7 +119,8 @@ impl Population {
     /// Returns the customers of a district, by number.
     pub fn customers(&self, district: DistrictKey) -> impl Iterator<Item = CustomerRow> + use<> {
         let mut rng = self.stream(OrderTable::Customer, district);
-        let (since, n_names) = (self.loaded_at, self.scale.n_last_names());
+        let since = self.loaded_at;
+        let n_names = self.scale.n_last_names();
         let names = self.scale.last_names(self.c_load());
         (1..=self.scale.customers_per_district()).map(move |id| {
             let rng = &mut rng;
@@ -161,7 +162,8 @@ impl Population {
     /// Returns the orders of a district, by number.
     pub fn orders(&self, district: DistrictKey) -> impl Iterator<Item = OrderRow> + use<> {
         let mut rng = self.stream(OrderTable::Orders, district);
-        let (entered, n_delivered) = (self.loaded_at, self.scale.delivered_per_district());
+        let entered = self.loaded_at;
+        let n_delivered = self.scale.delivered_per_district();
         let customers = permutation(&mut rng, self.scale.customers_per_district());
         (1..).zip(customers).map(move |(id, customer)| OrderRow {
             district,
@@ -221,7 +223,8 @@ fn rate(rng: &mut Rng, most: u16) -> BasisPoints {
 
 fn address(rng: &mut Rng) -> PostalAddress {
     let [street_1, street_2, city] = std::array::from_fn(|_| ShortText::alphanumeric(rng, 10..=20));
-    let (state, digits) = (ShortText::capitals(rng, 2..=2), ShortText::<4>::digits(rng, 4..=4));
+    let state = ShortText::capitals(rng, 2..=2);
+    let digits = ShortText::<4>::digits(rng, 4..=4);
     let zip = ShortText::new(&format!("{digits}11111")).expect("it has nine digits");
     PostalAddress { street_1, street_2, city, state, zip }
 }

@@ -143,7 +143,8 @@ mod tests {
     #[test]
     fn random_texts_have_all_lengths_and_characters() {
         let mut rng = Rng::new(1, StreamPurpose::Content, 0);
-        let (mut lengths, mut counts) = ([0u32; 26], [0u32; 256]);
+        let mut lengths = [0u32; 26];
+        let mut counts = [0u32; 256];
         for _ in 0..20_000 {
             let text = ShortText::<25>::alphanumeric(&mut rng, 14..=24);
             lengths[text.as_str().len()] += 1;

@@ -100,18 +100,20 @@ impl InputGenerator {
     fn payment(&self, warehouse: u32, rng: &mut Rng) -> PaymentInput {
         let district = any_district(warehouse, rng);
         let customer = self.customer(rng);
-        let customer_district = match is_percent(rng, REMOTE_PAYMENT_PERCENT) {
-            true => any_district(self.other_warehouse(warehouse, rng), rng),
-            false => district,
+        let customer_district = if is_percent(rng, REMOTE_PAYMENT_PERCENT) {
+            any_district(self.other_warehouse(warehouse, rng), rng)
+        } else {
+            district
         };
         let amount = Cents(i64::from(uniform(rng, 100, PAYMENT_MAX)));
         PaymentInput { district, customer_district, customer, amount }
     }
 
     fn customer(&self, rng: &mut Rng) -> CustomerSelector {
-        match is_percent(rng, BY_LAST_NAME_PERCENT) {
-            true => CustomerSelector::LastName(self.last_names.draw(rng)),
-            false => CustomerSelector::Number(self.customers.draw(rng)),
+        if is_percent(rng, BY_LAST_NAME_PERCENT) {
+            CustomerSelector::LastName(self.last_names.draw(rng))
+        } else {
+            CustomerSelector::Number(self.customers.draw(rng))
         }
     }
 

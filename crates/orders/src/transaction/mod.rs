@@ -41,8 +41,10 @@ pub fn history_data(warehouse_name: &str, district_name: &str) -> String {
 /// Returns the data of a customer with bad credit after a payment: the payment in front of the former data, cut to 500
 /// characters.
 pub fn bad_credit_data(payment: &PaymentInput, customer: u32, data: &str) -> ShortText<500> {
-    let (of, to) = (payment.customer_district, payment.district);
-    let (amount, to_district) = (payment.amount, to.district);
+    let of = payment.customer_district;
+    let to = payment.district;
+    let amount = payment.amount;
+    let to_district = to.district;
     let longer = format!(
         "{customer} {} {} {to_district} {} {amount} | {data}",
         of.district, of.warehouse, to.warehouse

@@ -83,10 +83,7 @@ impl<'b> Reader<'b> {
         &mut self,
         value: impl FnOnce(&mut Reader<'b>) -> Result<T, WireError>,
     ) -> Result<Option<T>, WireError> {
-        match self.flag()? {
-            true => value(self).map(Some),
-            false => Ok(None),
-        }
+        if self.flag()? { value(self).map(Some) } else { Ok(None) }
     }
 
     /// Reads as many values as a byte states.

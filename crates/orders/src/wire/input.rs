@@ -85,7 +85,9 @@ fn write_new_order(input: &NewOrderInput, writer: &mut Writer<'_>) {
 }
 
 fn read_new_order(reader: &mut Reader<'_>) -> Result<NewOrderInput, WireError> {
-    let (district, customer, is_rolled_back) = (reader.district()?, reader.u32()?, reader.flag()?);
+    let district = reader.district()?;
+    let customer = reader.u32()?;
+    let is_rolled_back = reader.flag()?;
     let lines_at = reader.position();
     let lines = reader.list(|reader| {
         Ok(OrderedItem { item: reader.u32()?, supply_warehouse: reader.u32()?, quantity: reader.u32()? })

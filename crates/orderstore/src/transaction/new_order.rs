@@ -125,15 +125,20 @@ impl<'c> NewOrder<'c> {
         let customer_key = params![key.warehouse, key.district, input.customer];
         let customer = self.customer.query_row(customer_key, |row| {
             let mut columns = Columns::of(row);
-            let (discount, customer_last, credit) = (columns.rate()?, columns.text()?, columns.credit()?);
+            let discount = columns.rate()?;
+            let customer_last = columns.text()?;
+            let credit = columns.credit()?;
             Ok(Head { warehouse_tax, district_tax, order, discount, customer_last, credit })
         });
         existing(customer, || customer_name(key, input.customer))
     }
 
     fn enter(&mut self, input: &NewOrderInput, head: &Head, now: WallTime) -> rusqlite::Result<()> {
-        let (warehouse, district, order) = (input.district.warehouse, input.district.district, head.order);
-        let (n_lines, is_local) = (input.items.len() as i64, input.is_local());
+        let warehouse = input.district.warehouse;
+        let district = input.district.district;
+        let order = head.order;
+        let n_lines = input.items.len() as i64;
+        let is_local = input.is_local();
         self.order.execute(params![warehouse, district, order, input.customer, now.0, n_lines, is_local])?;
         self.new_order.execute(params![warehouse, district, order]).map(drop)
     }
@@ -153,7 +158,8 @@ impl<'c> NewOrder<'c> {
         })?;
         let in_stock = next_quantity(stock.quantity, ordered.quantity);
         let is_remote = ordered.supply_warehouse != district.warehouse;
-        let (supply, pieces) = (ordered.supply_warehouse, ordered.quantity);
+        let supply = ordered.supply_warehouse;
+        let pieces = ordered.quantity;
         self.update_stock
             .execute(params![in_stock, pieces, is_remote, supply, ordered.item])
             .map_err(failed)?;
@@ -178,7 +184,8 @@ impl<'c> NewOrder<'c> {
     fn item(&mut self, number: u32) -> rusqlite::Result<Option<Item>> {
         let item = self.item.query_row(params![number], |row| {
             let mut columns = Columns::of(row);
-            let (name, price) = (columns.text()?, columns.cents()?);
+            let name = columns.text()?;
+            let price = columns.cents()?;
             Ok(Item { name, price, is_original: is_original(columns.str()?) })
         });
         item.optional()

@@ -49,10 +49,13 @@ impl<'c> OrderStatus<'c> {
         input: &OrderStatusInput,
         customer: u32,
     ) -> rusqlite::Result<Option<OrderDetails>> {
-        let (warehouse, district) = (input.district.warehouse, input.district.district);
+        let warehouse = input.district.warehouse;
+        let district = input.district.district;
         let order = self.order.query_row(params![warehouse, district, customer], |row| {
             let mut columns = Columns::of(row);
-            let (id, entered, carrier) = (columns.value()?, columns.time()?, columns.value()?);
+            let id = columns.value()?;
+            let entered = columns.time()?;
+            let carrier = columns.value()?;
             Ok(OrderDetails { id, entered, carrier, lines: Vec::new() })
         });
         let Some(mut order) = order.optional()? else { return Ok(None) };

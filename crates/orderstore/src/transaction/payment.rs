@@ -58,7 +58,8 @@ impl<'c> Payment<'c> {
             self.data.execute(params![of.warehouse, of.district, number, data.as_str()]).map_err(failed)?;
         }
 
-        let (to, amount) = (input.district, input.amount.0);
+        let to = input.district;
+        let amount = input.amount.0;
         let district = self.district.query_row(params![to.warehouse, to.district, amount], name_and_address);
         let (district_name, district) = existing(district, || district_name(to))?;
         let warehouse = self.warehouse.query_row(params![to.warehouse, amount], name_and_address);

@@ -25,7 +25,8 @@ impl<'c> StockLevel<'c> {
     }
 
     pub(crate) fn perform(&mut self, input: &StockLevelInput) -> Result<TransactionEnd, StoreError> {
-        let (warehouse, district) = (input.district.warehouse, input.district.district);
+        let warehouse = input.district.warehouse;
+        let district = input.district.district;
         let next = self.next_order.query_row(params![warehouse, district], |row| row.get(0));
         let next: i64 = existing(next, || district_name(input.district))?;
         let parameters = params![warehouse, district, next, RECENT_ORDERS, input.threshold];

@@ -30,7 +30,8 @@ fn fresh_data_have_the_rows_of_the_population_and_are_consistent() {
 
 #[test]
 fn the_rows_of_a_seed_are_the_same_in_every_file() {
-    let (one, other) = (Fixture::new(1), Fixture::new(1));
+    let one = Fixture::new(1);
+    let other = Fixture::new(1);
     for table in OrderTable::ALL {
         let schema = table.schema();
         let columns: Vec<&str> = schema.columns.iter().map(|column| column.name).collect();

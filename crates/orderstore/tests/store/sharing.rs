@@ -47,8 +47,8 @@ fn readers_do_not_wait_for_a_writer_and_writers_do() {
             store.session().unwrap().perform(&delivery, NOW).unwrap()
         });
         for number in 1..=30 {
-            let (district, customer) =
-                (DistrictKey { warehouse: 1, district: 3 }, CustomerSelector::Number(number));
+            let district = DistrictKey { warehouse: 1, district: 3 };
+            let customer = CustomerSelector::Number(number);
             let status = TransactionInput::OrderStatus(OrderStatusInput { district, customer });
             let performed = session.perform(&status, NOW).unwrap();
             let TransactionOutput::OrderStatus(output) = performed.output else { panic!() };

@@ -51,7 +51,8 @@ fn a_new_order_takes_its_pieces_from_stock_and_has_its_total() {
     let items: Vec<_> = population.items().collect();
     let stock = |warehouse, item: usize| population.stock(warehouse).nth(item - 1).unwrap();
     let customer = population.customers(HERE).nth(4).unwrap();
-    let (warehouse, district) = (population.warehouse(1), population.district(HERE));
+    let warehouse = population.warehouse(1);
+    let district = population.district(HERE);
 
     assert_eq!((placed.order, placed.entered), (31, NOW));
     assert_eq!(
@@ -287,7 +288,8 @@ fn rows_that_are_missing_are_named_and_nothing_has_changed() {
     let pay = |customer, customer_district, district| {
         TransactionInput::Payment(PaymentInput { district, customer_district, customer, amount: Cents(1) })
     };
-    let (five, name) = (CustomerSelector::Number(5), CustomerSelector::LastName(999));
+    let five = CustomerSelector::Number(5);
+    let name = CustomerSelector::LastName(999);
     let cases = [
         (
             TransactionInput::NewOrder(order(31, &[(7, 1, 1)])),

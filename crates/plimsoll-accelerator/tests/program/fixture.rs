@@ -58,7 +58,8 @@ impl RunningAccelerator {
     #[track_caller]
     pub(crate) fn spawn(mut command: Command) -> RunningAccelerator {
         let mut child = command.spawn().unwrap();
-        let (out, mut error) = (child.stdout.take().unwrap(), child.stderr.take().unwrap());
+        let out = child.stdout.take().unwrap();
+        let mut error = child.stderr.take().unwrap();
         let said = std::thread::spawn(move || {
             let mut said = String::new();
             error.read_to_string(&mut said).unwrap();

@@ -23,13 +23,16 @@ pub(crate) struct Load {
 impl Load {
     /// Starts the clients.
     pub(crate) fn start(address: &str) -> Load {
-        let (is_over, answered) = (Arc::<AtomicBool>::default(), Arc::<AtomicUsize>::default());
+        let is_over = Arc::<AtomicBool>::default();
+        let answered = Arc::<AtomicUsize>::default();
         let client = |index: usize| {
-            let (is_over, answered, address) =
-                (Arc::clone(&is_over), Arc::clone(&answered), address.to_owned());
+            let is_over = Arc::clone(&is_over);
+            let answered = Arc::clone(&answered);
+            let address = address.to_owned();
             let keeps_connections = index.is_multiple_of(2);
             std::thread::spawn(move || {
-                let (mut kept, mut closed) = (None, 0);
+                let mut kept = None;
+                let mut closed = 0;
                 while !is_over.load(Ordering::Relaxed) {
                     kept = ask(kept, &address, keeps_connections);
                     closed += usize::from(kept.is_none());

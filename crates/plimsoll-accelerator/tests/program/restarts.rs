@@ -19,7 +19,8 @@ fn with_socket(socket: &TcpListener, arguments: &[&str]) -> Command {
 
 #[test]
 fn no_connection_is_refused_by_restarts() {
-    let (socket, origin) = (TcpListener::bind("127.0.0.1:0").unwrap(), origin());
+    let socket = TcpListener::bind("127.0.0.1:0").unwrap();
+    let origin = origin();
     let address = socket.local_addr().unwrap().to_string();
     let start = || {
         RunningAccelerator::spawn(with_socket(

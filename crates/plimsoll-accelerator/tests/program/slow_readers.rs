@@ -89,7 +89,8 @@ fn clients_that_read_nothing_do_not_exceed_the_memory() {
     );
     fs::write(&file, config).unwrap();
     let running = RunningAccelerator::start(&["--config", file.to_str().unwrap()]);
-    let (id, admin) = (running.child.id(), running.admin.clone().unwrap());
+    let id = running.child.id();
+    let admin = running.admin.clone().unwrap();
     let empty = resident(id);
     let address = running.address.parse().unwrap();
     // The first response is stored and held, because no other is on its way.
@@ -111,7 +112,8 @@ fn clients_that_read_nothing_do_not_exceed_the_memory() {
         assert!(get(&running.address).ends_with("xxxxx"));
         std::thread::sleep(Duration::from_millis(50));
     }
-    let (memory, held) = (metric(&admin, "memory_bytes"), metric(&admin, "held_bytes"));
+    let memory = metric(&admin, "memory_bytes");
+    let held = metric(&admin, "held_bytes");
     assert!(LENGTH as u64 <= held && held <= memory && memory <= SIZE, "{held} of {memory}");
     drop(clients);
     running.stop();

@@ -18,11 +18,13 @@ fn arguments<'a>(origin: &'a str, control: &'a Path) -> Vec<&'a str> {
 
 #[test]
 fn no_connection_is_refused_by_upgrades() {
-    let (folder, origin) = (tempfile::tempdir().unwrap(), origin());
+    let folder = tempfile::tempdir().unwrap();
+    let origin = origin();
     let control = folder.path().join("control");
     let arguments = arguments(&origin, &control);
     let mut running = RunningAccelerator::start(&arguments);
-    let (address, load) = (running.address.clone(), Load::start(&running.address));
+    let address = running.address.clone();
+    let load = Load::start(&running.address);
     for workers in ["1", "2", "3", "2", "2"] {
         load.wait_for(100);
         let next = RunningAccelerator::start(&[&arguments[..], &["--workers", workers]].concat());
@@ -40,7 +42,8 @@ fn no_connection_is_refused_by_upgrades() {
 
 #[test]
 fn a_new_process_that_fails_changes_nothing() {
-    let (folder, origin) = (tempfile::tempdir().unwrap(), origin());
+    let folder = tempfile::tempdir().unwrap();
+    let origin = origin();
     let control = folder.path().join("control");
     let arguments = arguments(&origin, &control);
     let running = RunningAccelerator::start(&arguments);
@@ -60,7 +63,8 @@ fn a_new_process_that_fails_changes_nothing() {
 #[test]
 fn a_disk_tier_and_the_admin_page_are_taken_over() {
     let folder = tempfile::tempdir().unwrap();
-    let (control, config) = (folder.path().join("control"), folder.path().join("a.toml"));
+    let control = folder.path().join("control");
+    let config = folder.path().join("a.toml");
     let text = format!(
         "[[listen]]\naddress = \"127.0.0.1:0\"\n[[origin.server]]\nurl = \"{}\"\n\
          [disk]\nfolder = \"cache\"\nsize = \"16 MiB\"\n[admin]\nlisten = \"127.0.0.2:0\"\n",
@@ -80,7 +84,8 @@ fn a_disk_tier_and_the_admin_page_are_taken_over() {
 #[test]
 fn sigusr2_starts_the_program_anew_and_systemd_is_told() {
     let folder = tempfile::tempdir().unwrap();
-    let (control, manager) = (folder.path().join("control"), folder.path().join("manager"));
+    let control = folder.path().join("control");
+    let manager = folder.path().join("manager");
     let notified = UnixDatagram::bind(&manager).unwrap();
     let next_notice = || {
         let mut room = [0; 100];

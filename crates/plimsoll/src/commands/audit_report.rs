@@ -24,9 +24,10 @@ pub(super) fn perform(path: &Path, as_json: bool) -> Result<Exit, Failure> {
     }
     let report = PublishedReport::parse(&name, &text)?;
     let findings = audit_report(&report);
-    match as_json {
-        true => print_json(&value(&name, &report, &findings))?,
-        false => print(&listing(&name, &report, &findings))?,
+    if as_json {
+        print_json(&value(&name, &report, &findings))?;
+    } else {
+        print(&listing(&name, &report, &findings))?;
     }
     Ok(if findings.is_empty() { Exit::Valid } else { Exit::Differences })
 }

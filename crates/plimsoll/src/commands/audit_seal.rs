@@ -67,10 +67,11 @@ fn without_seal(path: &Path, wanted: Option<PublicKey>) -> SealAudit {
 
 /// Returns the public key of a text, or of the file that it names.
 fn signer(text: &str) -> Result<PublicKey, Failure> {
-    let key = match text.starts_with("ed25519:") {
-        true => text.to_owned(),
-        false => std::fs::read_to_string(text)
-            .map_err(|error| Failure::usage(format!("cannot read `{text}`: {error}")))?,
+    let key = if text.starts_with("ed25519:") {
+        text.to_owned()
+    } else {
+        std::fs::read_to_string(text)
+            .map_err(|error| Failure::usage(format!("cannot read `{text}`: {error}")))?
     };
     key.parse().map_err(|error| {
         Failure::usage(format!("`{text}`: {error}"))

@@ -59,7 +59,8 @@ pub(super) fn perform(arguments: &CalibrateArguments, as_json: bool) -> Result<E
             "case", "generator µs/op", "server µs/op", "maximum ops/s"
         ))?;
         for case in &calibration.cases {
-            let (generator, sut) = (case.generator_cpu_s_per_op * 1e6, case.sut_cpu_s_per_op * 1e6);
+            let generator = case.generator_cpu_s_per_op * 1e6;
+            let sut = case.sut_cpu_s_per_op * 1e6;
             print(&format!(
                 "{:<32} {generator:>18.2} {sut:>18.2} {:>14.0}",
                 case.name, case.ceiling_ops_per_s

@@ -49,9 +49,10 @@ pub(super) fn perform(arguments: &ReportArguments, as_json: bool) -> Result<Exit
 }
 
 fn print_path(path: &Path, as_json: bool) -> Result<Exit, Failure> {
-    match as_json {
-        true => print_json(&json!({ "pdf": path.display().to_string() }))?,
-        false => print(&path.display().to_string())?,
+    if as_json {
+        print_json(&json!({ "pdf": path.display().to_string() }))?;
+    } else {
+        print(&path.display().to_string())?;
     }
     Ok(Exit::Valid)
 }

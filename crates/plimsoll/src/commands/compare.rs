@@ -168,10 +168,7 @@ fn write_markdown(
     let provenance: Vec<Provenance> = runs.iter().map(|run| run.report.provenance.clone()).collect();
     let document = disclosure::comparison_document(comparison, judged, &provenance);
     let text = disclosure::render::markdown(&document);
-    match path == Path::new("-") {
-        true => print(&text),
-        false => write(path, text),
-    }
+    if path == Path::new("-") { print(&text) } else { write(path, text) }
 }
 
 /// The path of a run file, from the command line or found in a directory.
@@ -208,7 +205,8 @@ pub(super) fn find_runs<'a>(given: impl IntoIterator<Item = &'a PathBuf>) -> Res
 /// # Errors
 /// If a run that was named cannot be read, or if none can.
 pub(super) fn read_found(found: Vec<FoundRun>) -> Result<(Vec<PathBuf>, Vec<Results>), Failure> {
-    let (mut paths, mut read) = (Vec::new(), Vec::new());
+    let mut paths = Vec::new();
+    let mut read = Vec::new();
     let mut last = None;
     for FoundRun { path, is_named } in found {
         match Results::read(&path) {
@@ -244,7 +242,8 @@ pub(super) fn refuse_copies(paths: &[PathBuf], read: &[Results]) -> Result<(), F
     for (index, run) in read.iter().enumerate() {
         let is_copy = |other: &Results| !run.began.is_empty() && other.began == run.began;
         if let Some(other) = read[..index].iter().position(is_copy) {
-            let (one, other) = (paths[other].display(), paths[index].display());
+            let one = paths[other].display();
+            let other = paths[index].display();
             return Err(Failure::usage(format!("`{one}` and `{other}` are records of the same run")));
         }
     }

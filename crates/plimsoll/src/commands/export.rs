@@ -29,7 +29,8 @@ pub(super) fn perform(arguments: &ExportArguments) -> Result<Exit, Failure> {
 }
 
 fn ndjson(run: &Run, out: &mut Output) -> Result<(), Failure> {
-    let (machines, series) = (run.machines()?, run.series()?);
+    let machines = run.machines()?;
+    let series = run.series()?;
     let lines = Ndjson { plan: run.plan(), machines: &machines, series: &series };
     out.put(&lines.head(&provenance(run)));
     for (load_point, began) in run.load_points()? {
@@ -62,7 +63,8 @@ fn ndjson(run: &Run, out: &mut Output) -> Result<(), Failure> {
 }
 
 fn hlog(run: &Run, out: &mut Output) -> Result<(), Failure> {
-    let (header, benchmark) = (run.header(), &run.plan().benchmark);
+    let header = run.header();
+    let benchmark = &run.plan().benchmark;
     let mut log = IntervalLog::new(run.plan(), header.created, &run.load_points()?);
     let title = format!(
         "{}: {}, version {}, on {}",

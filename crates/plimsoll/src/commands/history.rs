@@ -51,7 +51,8 @@ fn list(benchmark: Option<&str>, all: &[PublishedResult], as_json: bool) -> Resu
     ]);
     for one in results {
         let class = one.class.as_deref().unwrap_or_default();
-        let (load, response) = (shown(&one.load_text), shown(&one.response_text));
+        let load = shown(&one.load_text);
+        let response = shown(&one.response_text);
         table.add_row([&one.benchmark, &one.subject, class, &one.rate_text, load, response, &one.source]);
     }
     align(&mut table, &[3, 4, 5]);

@@ -150,16 +150,20 @@ fn cpu_quota(spec: &RunSpec, candidate: &Candidate, plan: &Plan) -> Result<CpuQu
     }
     // The built-in server has a safe default quota; for a real server, a calibration is worth its time.
     let is_worth_calibration = matches!(candidate.server, ChosenServer::Recipe(_));
-    let calibration = match is_worth_calibration && !spec.dry_run {
-        true => Some(stored_or_brief(&CpuPlacement::of(plan))?),
-        false => stored()?,
+    let calibration = if is_worth_calibration && !spec.dry_run {
+        Some(stored_or_brief(&CpuPlacement::of(plan))?)
+    } else {
+        stored()?
     };
     let case = (own.calibrated)(plan).map(CalibratedWorkload::name);
     let calibrated =
         calibration.zip(case).and_then(|(calibration, case)| calibrated_quota(plan, &calibration, &case));
-    Ok(calibrated.unwrap_or_else(|| match is_worth_calibration && spec.dry_run {
-        true => CpuQuota { cpus: None, reason: "set by a calibration at the start of the run".to_owned() },
-        false => default_quota(),
+    Ok(calibrated.unwrap_or_else(|| {
+        if is_worth_calibration && spec.dry_run {
+            CpuQuota { cpus: None, reason: "set by a calibration at the start of the run".to_owned() }
+        } else {
+            default_quota()
+        }
     }))
 }
 

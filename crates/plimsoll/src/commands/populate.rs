@@ -12,8 +12,10 @@ use crate::progress::ProgressBar;
 /// Creates the file set.
 pub(super) fn perform(arguments: &PopulateArguments, as_json: bool) -> Result<Exit, Failure> {
     let file_set = benchmark::file_set(&arguments.files)?;
-    let (files, bytes) = (file_set.files.len(), file_set.bytes());
-    let (mut bar, clock) = (ProgressBar::new(), RealClock::start());
+    let files = file_set.files.len();
+    let bytes = file_set.bytes();
+    let mut bar = ProgressBar::new();
+    let clock = RealClock::start();
     let progress = |done: u64| {
         let rate = Bytes((done as f64 / clock.now().as_secs_f64()) as u64);
         bar.draw(done as f64 / bytes as f64, &format!("{} of {}, {rate}/s", Bytes(done), Bytes(bytes)));

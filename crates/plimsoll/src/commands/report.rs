@@ -54,9 +54,10 @@ fn write_pdf(
     let results = Results::of(&run, |_| {})?.priced(price);
     let pdf = pdf::render(&disclosure::outline(&results.report()), run.header().created)?;
     write(path, pdf)?;
-    match as_json {
-        true => print_json(&json!({ "pdf": path.display().to_string() }))?,
-        false => print(&path.display().to_string())?,
+    if as_json {
+        print_json(&json!({ "pdf": path.display().to_string() }))?;
+    } else {
+        print(&path.display().to_string())?;
     }
     Ok(Exit::Valid)
 }

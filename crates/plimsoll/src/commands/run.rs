@@ -257,10 +257,7 @@ fn request<'a>(
 
 /// Returns the directory for work directories; creates it if a server is to be started.
 fn work_dir(candidate: &Candidate) -> Result<PathBuf, Failure> {
-    match candidate.is_started() {
-        true => paths::make_private(&paths::work_dir()),
-        false => Ok(paths::work_dir()),
-    }
+    if candidate.is_started() { paths::make_private(&paths::work_dir()) } else { Ok(paths::work_dir()) }
 }
 
 /// Returns the directory for the data of servers; creates it if a server of a recipe is to be started.
@@ -283,10 +280,11 @@ fn filelists(runs: &[PlannedRun]) -> Vec<Option<&str>> {
 
 /// Refuses one directory for several file sets.
 fn check_files_dir(spec: &RunSpec, runs: &[PlannedRun]) -> Result<(), Failure> {
-    match spec.sut.files.is_some() && 1 < filelists(runs).len() {
-        true => Err(Failure::usage("`--files` names one directory, but each filelist needs its own")
-            .hint("omit `--files`, or run one filelist")),
-        false => Ok(()),
+    if spec.sut.files.is_some() && 1 < filelists(runs).len() {
+        Err(Failure::usage("`--files` names one directory, but each filelist needs its own")
+            .hint("omit `--files`, or run one filelist"))
+    } else {
+        Ok(())
     }
 }
 

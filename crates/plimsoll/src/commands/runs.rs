@@ -68,14 +68,15 @@ fn subject_text(summary: &Summary) -> String {
     let benchmark = &summary.benchmark;
     let label = summary.label.as_ref().map_or(String::new(), |label| format!(" ({})", foreign_text(label)));
     let modified = if summary.modified { " modified" } else { "" };
-    match benchmark.is_urls() {
-        true => format!("{}{modified}{label}", foreign_text(&benchmark.title)),
-        false => format!(
+    if benchmark.is_urls() {
+        format!("{}{modified}{label}", foreign_text(&benchmark.title))
+    } else {
+        format!(
             "{} v{}{modified}  {}{label}",
             foreign_text(&benchmark.id),
             benchmark.version,
             foreign_text(&summary.sut)
-        ),
+        )
     }
 }
 

@@ -20,10 +20,7 @@ pub(super) fn perform(arguments: &SealArguments, as_json: bool) -> Result<Exit, 
         Some(path) => path.clone(),
         None => paths::seal_key()?,
     };
-    let key = match arguments.new_key {
-        true => seal_key::make(&key_file)?,
-        false => seal_key::read(&key_file)?,
-    };
+    let key = if arguments.new_key { seal_key::make(&key_file)? } else { seal_key::read(&key_file)? };
     let public = key.public().to_string();
     if arguments.new_key {
         eprint(format!("Created the signing key `{}`: keep it secret.", key_file.display()));

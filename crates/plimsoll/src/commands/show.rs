@@ -71,7 +71,8 @@ fn catalog_text(plan: &Plan) -> String {
 }
 
 fn web_text(plan: &Plan, workload: &WebWorkload) -> String {
-    let (files, bytes) = (workload.n_files(plan.level_max()), workload.file_bytes(plan.level_max()));
+    let files = workload.n_files(plan.level_max());
+    let bytes = workload.file_bytes(plan.level_max());
     let total: u64 = workload.pages.iter().map(|page| page.weight).sum();
     let mean = workload.mean_body_bytes().map_or_else(|| "unknown".to_owned(), |mean| format!("{mean:.1}"));
     let mut lines = vec![

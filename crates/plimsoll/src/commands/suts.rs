@@ -11,7 +11,8 @@ use crate::paths;
 
 /// Lists the servers, then the accelerators.
 pub(super) fn perform(as_json: bool) -> Result<Exit, Failure> {
-    let (search_path, program) = (paths::search_path(), std::env::current_exe()?);
+    let search_path = paths::search_path();
+    let program = std::env::current_exe()?;
     let mut suts = testbed::suts(&search_path, &program);
     suts.retain(|sut| sut.family.is_some());
     let accelerators = testbed::accelerators(&search_path, &program);

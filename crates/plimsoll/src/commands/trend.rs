@@ -42,10 +42,11 @@ pub(super) fn perform(folder: &Path, arguments: &CompareArguments, as_json: bool
         Some(path) => write(path, disclosure::render::markdown(&document()))?,
         None => {}
     }
-    match as_json {
-        true => print_json(&disclosure::trend_json(&trends, &trended))?,
-        false if arguments.markdown.as_deref() == Some(Path::new("-")) => {}
-        false => trends.iter().try_for_each(|trend| print_trend(trend, &trended))?,
+    if as_json {
+        print_json(&disclosure::trend_json(&trends, &trended))?;
+    } else if arguments.markdown.as_deref() == Some(Path::new("-")) {
+    } else {
+        trends.iter().try_for_each(|trend| print_trend(trend, &trended))?;
     }
     Ok(Exit::Valid)
 }
@@ -61,8 +62,9 @@ fn trended(name: &str, run: &Results) -> TrendedRun {
 
 fn print_trend(trend: &Trend, runs: &[TrendedRun]) -> Result<(), Failure> {
     print(&format!("\n{}", disclosure::trend_text(trend, runs).join("\n")))?;
-    match trend.runs.is_empty() {
-        true => Ok(()),
-        false => print(&format!("\n{}", table_text(&disclosure::trend_table(trend, runs)))),
+    if trend.runs.is_empty() {
+        Ok(())
+    } else {
+        print(&format!("\n{}", table_text(&disclosure::trend_table(trend, runs))))
     }
 }

@@ -66,7 +66,8 @@ impl ProgressBar {
 fn line(fraction: f64, message: &str) -> String {
     let fraction = if fraction.is_finite() { fraction.clamp(0.0, 1.0) } else { 0.0 };
     let n = (fraction * BAR_COLUMNS as f64) as usize;
-    let (full, empty) = ("█".repeat(n), "░".repeat(BAR_COLUMNS - n));
+    let full = "█".repeat(n);
+    let empty = "░".repeat(BAR_COLUMNS - n);
     format!("{full}{empty} {:>3.0} % {}", fraction * 100.0, escaped(message))
 }
 

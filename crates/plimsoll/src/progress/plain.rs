@@ -45,9 +45,10 @@ pub(super) fn finished_text(state: &State, point: &FinishedPoint) -> Option<Stri
         return None;
     }
     let words = state.words(point.run);
-    let score = match state.is_operation_rate(point.run) {
-        true => String::new(),
-        false => format!("   {}", score_text(point.score, words)),
+    let score = if state.is_operation_rate(point.run) {
+        String::new()
+    } else {
+        format!("   {}", score_text(point.score, words))
     };
     let label = state.label_if_several(point.run).map_or(String::new(), |label| format!("   {label}"));
     let few = if point.p99.is_none() { "   (too few requests for p99)" } else { "" };

@@ -15,7 +15,8 @@ pub(super) fn load_text(load: Load, words: &Words) -> String {
 
 /// Returns why a run adds a load point: `adding 3 users: the rate stops growing between 1 and 10`.
 pub(super) fn adding_text(added: &AddedLoad) -> String {
-    let (below, saturated) = (added.below.level(), added.saturated.level());
+    let below = added.below.level();
+    let saturated = added.saturated.level();
     format!("adding {}: the rate stops growing between {below} and {saturated}", added.load)
 }
 

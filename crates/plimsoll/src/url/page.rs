@@ -132,7 +132,8 @@ struct NamedUrl {
 
 /// Replaces each `{env:NAME}` by the name of a parameter, and percent-encodes other braces.
 fn with_named_values(word: &str) -> Result<NamedUrl, &'static str> {
-    let (mut text, mut values) = (String::new(), Vec::new());
+    let mut text = String::new();
+    let mut values = Vec::new();
     let mut rest = word;
     while let Some(start) = rest.find("{env:") {
         let end = rest[start..].find('}').ok_or("`{env:NAME}` is not closed")? + start + 1;
@@ -181,9 +182,10 @@ fn scheme_mistake(place: &str, word: &str) -> Failure {
     let rest = rest.trim_start_matches('/');
     let scheme_meant = nearest(&scheme.to_ascii_lowercase(), ["http", "https"]).unwrap_or("http");
     let failure = mistake(place, word, "expected `http://` or `https://`");
-    match rest.is_empty() {
-        true => failure,
-        false => failure.hint(format!("did you mean `{scheme_meant}://{}`?", shown(rest))),
+    if rest.is_empty() {
+        failure
+    } else {
+        failure.hint(format!("did you mean `{scheme_meant}://{}`?", shown(rest)))
     }
 }
 

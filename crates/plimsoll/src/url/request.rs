@@ -121,7 +121,8 @@ fn header(text: &str) -> Result<(String, UrlValue), Failure> {
         let error = format!("`-H {shown}`: expected `NAME: VALUE`");
         return Err(Failure::usage(error).hint("write it as `-H 'Accept: text/html'`, quoted for the shell"));
     };
-    let (name, value) = (name.trim(), value.trim());
+    let name = name.trim();
+    let value = value.trim();
     if let Some(fault) = header_name_fault(name) {
         return Err(Failure::usage(format!("`-H {}: …`: {fault}", foreign_text(name))));
     }
@@ -194,9 +195,10 @@ fn is_time(data: &str) -> bool {
 fn input() -> Result<Option<UrlBody>, Failure> {
     let data = read_input()?;
     check_length(&data)?;
-    match data.is_empty() {
-        true => Err(Failure::usage("`-d @-`: standard input is empty")),
-        false => Ok(Some(UrlBody::Data(data))),
+    if data.is_empty() {
+        Err(Failure::usage("`-d @-`: standard input is empty"))
+    } else {
+        Ok(Some(UrlBody::Data(data)))
     }
 }
 

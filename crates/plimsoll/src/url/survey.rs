@@ -134,9 +134,10 @@ impl SurveyedPage<'_> {
             let reason = format!("{n} replies had the same {}", Bytes(first.body_bytes));
             return Ok(check(ExpectedReply::Seen, reason));
         }
-        let why = match is_unasked {
-            true => "bodies are encoded although the request did not ask for it".to_owned(),
-            false => format!("{n} replies had different bodies"),
+        let why = if is_unasked {
+            "bodies are encoded although the request did not ask for it".to_owned()
+        } else {
+            format!("{n} replies had different bodies")
         };
         let types = self.replies.iter().map(|reply| reply.content_type.as_ref());
         Ok(
@@ -161,15 +162,17 @@ impl SurveyedPage<'_> {
             ReplyComparison::Status => Ok(ExpectedReply::Any),
             ReplyComparison::Length => {
                 let length = first.body_bytes;
-                match self.replies.iter().all(|reply| reply.body_bytes == length) {
-                    true => Ok(ExpectedReply::Length(length)),
-                    false => Err(differ("lengths")),
+                if self.replies.iter().all(|reply| reply.body_bytes == length) {
+                    Ok(ExpectedReply::Length(length))
+                } else {
+                    Err(differ("lengths"))
                 }
             }
             ReplyComparison::Body => {
-                match self.replies.iter().all(|reply| reply.body_digest == first.body_digest) {
-                    true => Ok(ExpectedReply::Same),
-                    false => Err(differ("bodies")),
+                if self.replies.iter().all(|reply| reply.body_digest == first.body_digest) {
+                    Ok(ExpectedReply::Same)
+                } else {
+                    Err(differ("bodies"))
                 }
             }
         }
@@ -232,9 +235,10 @@ impl SurveyedPage<'_> {
     fn redirect_hint(&self, location: &str) -> String {
         let is_path = location.starts_with('/') && !location.starts_with("//");
         let url = if is_path { format!("{}{}", self.target, &location[1..]) } else { location.to_owned() };
-        match url.contains("://") {
-            true => format!("request the page that it leads to: `{url}`"),
-            false => "request the page that it leads to".to_owned(),
+        if url.contains("://") {
+            format!("request the page that it leads to: `{url}`")
+        } else {
+            "request the page that it leads to".to_owned()
         }
     }
 }

@@ -310,7 +310,8 @@ fn an_unreachable_origin_is_an_error_response_and_a_warning() {
     let fixture = Fixture::new();
     let nobody = || TcpListener::bind("127.0.0.1:0").unwrap();
     // Both at once, so that their ports differ.
-    let (one, other) = (nobody(), nobody());
+    let one = nobody();
+    let other = nobody();
     let origins = [one, other].map(|listener| format!("http://{}", listener.local_addr().unwrap()));
     let config = "workers = 1\n[admin]\nlisten = \"127.0.0.1:0\"\n[origin.health]\nfall = 1\n";
     let accelerator = accelerate(&fixture, &["--origin", &origins[0], "--origin", &origins[1]], config);

@@ -11,8 +11,8 @@ fn a_server_runs_with_and_without_an_accelerator() {
     let running = fixture.start(&[&RUN[..], &arguments].concat());
     let pid = running.pid();
     let ended = running.end();
-    let (without, with) =
-        (fixture.path("runs/built-in.plim"), fixture.path("runs/built-in-behind-plimsoll.plim"));
+    let without = fixture.path("runs/built-in.plim");
+    let with = fixture.path("runs/built-in-behind-plimsoll.plim");
     for run in [&without, &with] {
         Verdict::of(&ended.folder, run.to_str().unwrap()).assert_noise_or(&[]);
         fixture.run(&["audit", run.to_str().unwrap()]).expect(0);

@@ -113,7 +113,8 @@ fn python_by_hand(port: u16) -> (ManualServer, TempDir) {
 
 #[test]
 fn a_running_server_is_loaded_over_http() {
-    let (fixture, port) = (Fixture::new(), free_port());
+    let fixture = Fixture::new();
+    let port = free_port();
     let _server = python_by_hand(port);
     let target = format!("http://127.0.0.1:{port}");
     let arguments = ["run", "serverbench", "--target", &target, "--set", "suite=disk", "--out", "run.plim"];
@@ -125,7 +126,8 @@ fn a_running_server_is_loaded_over_http() {
 /// Goal: an application server on this machine is found, watched, and left the CPUs that a web server would be.
 #[test]
 fn a_server_started_by_hand_is_watched_as_a_web_server_is() {
-    let (fixture, port) = (Fixture::new(), free_port());
+    let fixture = Fixture::new();
+    let port = free_port();
     let _server = python_by_hand(port);
     let target = format!("http://127.0.0.1:{port}");
     assert_watched(&fixture, &target, "python3 (1 process)");

@@ -112,7 +112,8 @@ fn check(fixture: &Fixture, text: &str, port: u16, expected: &[&str]) {
 
 #[test]
 fn the_commands_of_the_github_workflow_compare_two_trees() {
-    let (fixture, port) = (Fixture::new(), free_port());
+    let fixture = Fixture::new();
+    let port = free_port();
     tree(&fixture, "before", port);
     tree(&fixture, "after", port);
     let expected = ["measure.sh before before", "measure.sh after after", "compare", "cat summary.md"];
@@ -123,7 +124,8 @@ fn the_commands_of_the_github_workflow_compare_two_trees() {
 
 #[test]
 fn the_commands_of_the_gitlab_job_compare_two_commits() {
-    let (fixture, port) = (Fixture::new(), free_port());
+    let fixture = Fixture::new();
+    let port = free_port();
     tree(&fixture, ".", port);
     let git = "git init --quiet && git add examples start-server site && \
         git -c user.name=ci -c user.email=ci@example.com commit --quiet --message base";

@@ -97,7 +97,8 @@ fn repetitions_of_every_server_are_one_side() {
         .iter()
         .map(|side| (side["name"].as_str().unwrap(), &side["runs"]))
         .collect();
-    let (nginx, lighttpd) = (serde_json::json!([0, 2]), serde_json::json!([1, 3]));
+    let nginx = serde_json::json!([0, 2]);
+    let lighttpd = serde_json::json!([1, 3]);
     assert_eq!(sides, [("nginx", &nginx), ("lighttpd", &lighttpd)], "{}", json["configuration"]);
 }
 

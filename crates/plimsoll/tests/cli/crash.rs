@@ -36,16 +36,14 @@ fn check(fixture: &Fixture, run: &Path) -> usize {
 fn kill_after(milliseconds: &[u64]) {
     for after in milliseconds.iter().copied().map(Duration::from_millis) {
         let fixture = Fixture::new();
-        let (run, alone) = (fixture.path("run.plim"), fixture.path("alone.plim"));
+        let run = fixture.path("run.plim");
+        let alone = fixture.path("alone.plim");
         let arguments = ["run", "webstone-1.1", "--load", "1,2,3", "--duration", "2", "--out", "run.plim"];
         let running = fixture.start(&arguments);
         running.wait_for("Server: ");
         running.keep_running_for(after);
         // Seconds read while recording, before the kill, are still there afterwards.
-        let before = match run.exists() {
-            true => n_seconds(&fixture.report(&run)),
-            false => 0,
-        };
+        let before = if run.exists() { n_seconds(&fixture.report(&run)) } else { 0 };
         running.signal(Signal::KILL);
         assert_eq!(running.end().code, None);
         if !run.exists() {

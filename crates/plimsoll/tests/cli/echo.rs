@@ -61,7 +61,8 @@ const QUICK: [&str; 5] = ["--quick", "--load", "2,4", "--duration", "2"];
 
 #[test]
 fn a_run_is_recorded_reported_compared_and_audited() {
-    let (fixture, server) = (Fixture::new(), EchoServer::start(same));
+    let fixture = Fixture::new();
+    let server = EchoServer::start(same);
     let ended = run(&fixture, &server, "one.plim", &QUICK).expect_run();
     for word in ["messages per second", "terminals"] {
         assert!(ended.stdout.contains(word), "`{word}` in {}", ended.stdout);
@@ -156,7 +157,8 @@ fn exports_name_what_the_family_measures(fixture: &Fixture) {
 /// would leave others in its backlog, whose sessions seem open.
 #[test]
 fn a_load_point_for_which_not_all_users_have_a_session_is_not_valid() {
-    let (fixture, server) = (Fixture::new(), EchoServer::with_room(7, same));
+    let fixture = Fixture::new();
+    let server = EchoServer::with_room(7, same);
     run(&fixture, &server, "full.plim", &QUICK);
     let report = fixture.report(&fixture.path("full.plim"));
     let points = report["load_points"].as_array().unwrap();
@@ -189,7 +191,8 @@ fn a_load_point_for_which_not_all_users_have_a_session_is_not_valid() {
 
 #[test]
 fn an_open_loop_and_a_search_know_the_family() {
-    let (fixture, server) = (Fixture::new(), EchoServer::start(same));
+    let fixture = Fixture::new();
+    let server = EchoServer::start(same);
     let open = ["--rate", "200,400", "--duration", "2", "--ramp-up", "0", "--settle", "0"];
     run(&fixture, &server, "open.plim", &open).expect_run();
     let search = ["--find-max", "--max-load", "8", "--limit", "p99<10s", "--duration", "1", "--ramp-up", "0"];
@@ -201,7 +204,8 @@ fn an_open_loop_and_a_search_know_the_family() {
 
 #[test]
 fn settings_of_the_family_are_run_in_turns_and_compared() {
-    let (fixture, server) = (Fixture::new(), EchoServer::start(same));
+    let fixture = Fixture::new();
+    let server = EchoServer::start(same);
     let turns =
         ["--load", "2", "--duration", "2", "--ramp-up", "0", "--settle", "0", "--set", "bytes=16 B,4 KiB"];
     let ended = run(&fixture, &server, "turns", &turns);
@@ -227,7 +231,8 @@ fn settings_of_the_family_are_run_in_turns_and_compared() {
 
 #[test]
 fn a_server_that_changes_bytes_is_not_loaded() {
-    let (fixture, server) = (Fixture::new(), EchoServer::start(|byte| byte ^ 1));
+    let fixture = Fixture::new();
+    let server = EchoServer::start(|byte| byte ^ 1);
     let ended = run(&fixture, &server, "wrong.plim", &QUICK);
     assert_ne!(ended.code, Some(0));
     assert!(ended.stderr.contains("other bytes came back"), "{}", ended.stderr);
@@ -236,7 +241,8 @@ fn a_server_that_changes_bytes_is_not_loaded() {
 
 #[test]
 fn what_belongs_to_another_family_is_refused() {
-    let (fixture, server) = (Fixture::new(), EchoServer::start(same));
+    let fixture = Fixture::new();
+    let server = EchoServer::start(same);
     let refused = |more: &[&str], text: &str| {
         let ended = run(&fixture, &server, "no.plim", more);
         assert_eq!(ended.code, Some(2), "{}", ended.stderr);

@@ -40,7 +40,8 @@ fn a_pause_counts_from_when_operations_were_due() {
         let found = list.into_iter().find(|one| one["q"].as_f64() == Some(q)).unwrap();
         found["value_s"].as_f64().unwrap()
     };
-    let (p99, service) = (quantile("response", 0.99), quantile("service", 0.5));
+    let p99 = quantile("response", 0.99);
+    let service = quantile("service", 0.5);
     assert!((0.5..2.0).contains(&p99), "p99 from the due time {p99} s");
     assert!(service < 0.1, "median service time {service} s");
     // At most 50 of 2,500 operations were in flight when the server froze: too few for the service time's p90.

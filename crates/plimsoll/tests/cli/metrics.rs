@@ -19,7 +19,8 @@ fn collector() -> (String, Receiver<Value>) {
     std::thread::spawn(move || {
         for stream in listener.incoming() {
             let mut stream = stream.unwrap();
-            let (mut received, mut piece) = (Vec::new(), [0; 4_096]);
+            let mut received = Vec::new();
+            let mut piece = [0; 4_096];
             while let Ok(n @ 1..) = stream.read(&mut piece) {
                 received.extend_from_slice(&piece[..n]);
                 let text = String::from_utf8_lossy(&received).into_owned();
@@ -82,7 +83,8 @@ fn messages_of_a_collector_are_escaped_and_truncated() {
     let url = format!("http://{}", listener.local_addr().unwrap());
     std::thread::spawn(move || {
         for stream in listener.incoming() {
-            let (mut stream, mut piece) = (stream.unwrap(), [0; 65_536]);
+            let mut stream = stream.unwrap();
+            let mut piece = [0; 65_536];
             let _ = stream.read(&mut piece);
             let said = format!(r"\u001b[31mRED\u001b]0;owned\u0007\nerror: forged {}", "x".repeat(30_000));
             let body = format!(r#"{{"partialSuccess":{{"rejectedDataPoints":1,"errorMessage":"{said}"}}}}"#);

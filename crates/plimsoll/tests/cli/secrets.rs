@@ -64,7 +64,8 @@ fn listening(n_good: usize, status: &'static str, body: &'static str) -> (String
         for (n, stream) in listener.incoming().enumerate() {
             let status = if n < n_good { "200 OK" } else { status };
             let mut stream = stream.unwrap();
-            let (mut received, mut piece) = (Vec::new(), [0; 65_536]);
+            let mut received = Vec::new();
+            let mut piece = [0; 65_536];
             while !is_whole(&received) {
                 match stream.read(&mut piece) {
                     Ok(n @ 1..) => received.extend_from_slice(&piece[..n]),

@@ -48,7 +48,8 @@ fn names(directory: &Path) -> Vec<String> {
 /// The golden copy stays, and everything else is removed: at the end, by a signal, and by the next server after a kill.
 #[test]
 fn data_are_made_once_and_copies_are_removed() {
-    let (fixture, directory) = (Fixture::new(), on_disk());
+    let fixture = Fixture::new();
+    let directory = on_disk();
     let (server, first) = serve(&fixture, directory.path(), &["--synchronous", "full", "--readers", "3"]);
     assert_eq!((first.warehouses, first.divisor, first.seed, first.readers), (1, 100, 7, 3));
     assert!(first.database.as_str().ends_with("synchronous full"), "{}", first.database);
@@ -72,7 +73,8 @@ fn data_are_made_once_and_copies_are_removed() {
 
 #[test]
 fn mistakes_have_a_remedy() {
-    let (fixture, directory) = (Fixture::new(), on_disk());
+    let fixture = Fixture::new();
+    let directory = on_disk();
     let path = directory.path().to_str().unwrap();
     let serve = |arguments: &[&str]| {
         fixture.run(&[&["serve", "orders", "--directory", path][..], arguments].concat())

@@ -58,7 +58,8 @@ fn a_run_works_from_nothing_and_is_audited() {
     assert_eq!(summary["n_load_points"], on_curve.len());
     assert_eq!(summary["greatest_load"]["score"], on_curve[on_curve.len() - 1]["score"]);
     for point in report["load_points"].as_array().unwrap() {
-        let (queue, service) = (&point["queue"], &point["service_measure"]);
+        let queue = &point["queue"];
+        let service = &point["service_measure"];
         assert_eq!((&queue["n"], &service["n"]), (&point["total"]["n"], &point["total"]["n"]));
         let clients = point["load"]["users"].as_f64().unwrap();
         let expected = clients / point["total"]["response_s"]["mean"].as_f64().unwrap();
@@ -250,7 +251,8 @@ fn faults_under_load_are_named_outcomes() {
 /// A run stops its server by a signal.
 #[test]
 fn a_server_that_is_told_to_stop_removes_its_files() {
-    let (fixture, directory) = (Fixture::new(), tempfile::tempdir_in("/var/tmp").unwrap());
+    let fixture = Fixture::new();
+    let directory = tempfile::tempdir_in("/var/tmp").unwrap();
     let mut command = fixture.command(&["serve", "app", "--directory", directory.path().to_str().unwrap()]);
     let mut server = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
     // Kept open, so that only the signal ends it.

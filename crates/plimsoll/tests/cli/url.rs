@@ -23,7 +23,8 @@ fn requests_of(report: &Value) -> &Vec<Value> {
 
 #[test]
 fn pages_of_a_running_server_are_loaded_and_checked_as_they_were_seen() {
-    let (fixture, pages) = (Fixture::new(), Pages::start());
+    let fixture = Fixture::new();
+    let pages = Pages::start();
     let time = format!("{}time", pages.url);
     let ended = run(&fixture, &[&pages.url, &time, &pages.url]);
     ended.assert_run();
@@ -47,7 +48,8 @@ fn pages_of_a_running_server_are_loaded_and_checked_as_they_were_seen() {
 /// although it has the type of the page and more than its length.
 #[test]
 fn an_error_page_that_comes_with_the_load_makes_the_run_invalid() {
-    let (fixture, pages) = (Fixture::new(), Pages::start());
+    let fixture = Fixture::new();
+    let pages = Pages::start();
     let url = format!("{}full", pages.url);
     let words = ["run", &url, "-c", "2,20", "--duration", "1", "--settle", "0", "--out", "run.plim"];
     let ended = fixture.run(&words).expect(3);
@@ -69,7 +71,8 @@ fn an_error_page_that_comes_with_the_load_makes_the_run_invalid() {
 /// server carries four users, so that the rate stops growing somewhere between 1 user and 50.
 #[test]
 fn loads_are_added_where_the_server_saturates() {
-    let (fixture, pages) = (Fixture::new(), Pages::start());
+    let fixture = Fixture::new();
+    let pages = Pages::start();
     let url = format!("{}four", pages.url);
     let short = ["--duration", "1", "--ramp-up", "0", "--settle", "0"];
     let run = |more: &[&str]| fixture.run(&[&["run", &url], &short[..], more].concat());
@@ -127,7 +130,8 @@ impl Drop for StartedByHand {
 fn nginx_started_by_hand_is_judged() {
     let fixture = Fixture::new();
     fixture.write("site/index.html", "<p>hello");
-    let (port, folder) = (free_port(), fixture.path(""));
+    let port = free_port();
+    let folder = fixture.path("");
     let folder = folder.display();
     let config = format!(
         "daemon off; worker_processes 2; pid {folder}/nginx.pid; error_log {folder}/error.log; events {{}}\n\
@@ -159,7 +163,8 @@ fn nginx_started_by_hand_is_judged() {
 /// Goal: the server is asked by the name that is given, wherever connections go; a saved definition needs the same flag.
 #[test]
 fn a_name_is_loaded_at_another_address() {
-    let (fixture, pages) = (Fixture::new(), Pages::start());
+    let fixture = Fixture::new();
+    let pages = Pages::start();
     let port = pages.url.trim_end_matches('/').rsplit(':').next().unwrap();
     let named = format!("http://shop.example:{port}/");
     let to = format!("shop.example:{port}:127.0.0.1");
@@ -218,7 +223,8 @@ fn a_server_at_a_unix_socket_is_loaded() {
 
 #[test]
 fn urls_and_bodies_come_from_standard_input() {
-    let (fixture, pages) = (Fixture::new(), Pages::start());
+    let fixture = Fixture::new();
+    let pages = Pages::start();
     let url = pages.url.as_str();
     let from_input =
         format!("printf '\\xef\\xbb\\xbf{url}\\n{url}time\\n' | \"$plimsoll\" run --urls - --dry-run");
@@ -234,7 +240,8 @@ fn urls_and_bodies_come_from_standard_input() {
 /// Goal: a command line that names a server alone, or a page to `doctor`, is understood.
 #[test]
 fn a_server_without_a_benchmark_is_its_first_page() {
-    let (fixture, pages) = (Fixture::new(), Pages::start());
+    let fixture = Fixture::new();
+    let pages = Pages::start();
     let authority = pages.url.trim_start_matches("http://").trim_end_matches('/');
     for target in [pages.url.as_str(), authority] {
         fixture.run(&["run", "--target", target, "--dry-run"]).expect(0).expect_stderr("/: status 200");
@@ -249,7 +256,8 @@ fn a_server_without_a_benchmark_is_its_first_page() {
 
 #[test]
 fn a_saved_definition_gives_the_same_plan() {
-    let (fixture, pages) = (Fixture::new(), Pages::start());
+    let fixture = Fixture::new();
+    let pages = Pages::start();
     fixture.write("urls.txt", &format!("# two pages\n{0}\n\n{0}time?a={{b}}\n", pages.url));
     let flags = [
         "--keep-alive=7",
@@ -283,7 +291,8 @@ fn a_saved_definition_gives_the_same_plan() {
 /// Goal: what is sent is neither printed nor stored. Method: the texts of all files and outputs are searched.
 #[test]
 fn data_and_credentials_are_sent_and_never_stored() {
-    let (fixture, pages) = (Fixture::new(), Pages::start());
+    let fixture = Fixture::new();
+    let pages = Pages::start();
     let url = format!("{}post?key={{env:KEY}}", pages.url);
     let words = ["run", &url, "-d", "pin=d4ta7", "-H", "Authorization: Bearer {env:TOKEN}"];
     let mut command = fixture.command(&[&words[..], &SHORT, &["--save-definition", "made.toml"]].concat());
@@ -318,7 +327,8 @@ fn data_and_credentials_are_sent_and_never_stored() {
 
 #[test]
 fn a_body_comes_from_a_file() {
-    let (fixture, pages) = (Fixture::new(), Pages::start());
+    let fixture = Fixture::new();
+    let pages = Pages::start();
     fixture.write("order.json", "{\"item\":7}");
     let url = format!("{}post", pages.url);
     for flags in [["--data-file", "order.json"], ["-d", "@order.json"]] {
@@ -337,7 +347,8 @@ fn a_body_comes_from_a_file() {
 
 #[test]
 fn a_server_that_answers_otherwise_is_refused_before_load() {
-    let (fixture, pages) = (Fixture::new(), Pages::start());
+    let fixture = Fixture::new();
+    let pages = Pages::start();
     let refused = |path: &str, texts: [&str; 2]| {
         let ended = fixture.run(&["run", &format!("{}{path}", pages.url)]).expect(4);
         ended.expect_stderr(texts[0]).expect_stderr(texts[1]);
@@ -358,7 +369,8 @@ fn a_server_that_answers_otherwise_is_refused_before_load() {
 
 #[test]
 fn mistakes_in_the_command_line_name_the_remedy() {
-    let (fixture, pages) = (Fixture::new(), Pages::start());
+    let fixture = Fixture::new();
+    let pages = Pages::start();
     let url = pages.url.as_str();
     let authority = url.trim_start_matches("http://");
     fixture.write("access.log", "127.0.0.1 - - \"GET / HTTP/1.1\" 200\n");

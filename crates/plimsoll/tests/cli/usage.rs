@@ -300,7 +300,8 @@ fn flags_are_shorthands_for_settings() {
         (&["--time-limit", "5"], "time-limit=5 s"),
         (&["--pick", "file=weights:3,2,1,1,1,1,1,1,1"], "pick.file=weights:3,2,1,1,1,1,1,1,1"),
     ] {
-        let (by_flag, by_setting) = (plan(flag), plan(&["--set", setting]));
+        let by_flag = plan(flag);
+        let by_setting = plan(&["--set", setting]);
         assert_eq!(by_flag, by_setting, "{setting}");
         assert_ne!(by_flag["modifications"].as_array().unwrap().len(), 0, "{setting}");
     }

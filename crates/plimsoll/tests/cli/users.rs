@@ -51,7 +51,8 @@ fn root_and_another_user_can_run_in_either_order() {
     if !geteuid().is_root() {
         return;
     }
-    let (other_user, fixture) = (OtherUser::new(54_321), Fixture::new());
+    let other_user = OtherUser::new(54_321);
+    let fixture = Fixture::new();
     let arguments = |out| [&RUN[..], &["0", "--sut", "nginx", "--sut-quota", "0.3", "--out", out]].concat();
     other_user.run(&arguments("first.plim")).expect_measured();
     fixture.run(&arguments("root.plim")).expect_measured();

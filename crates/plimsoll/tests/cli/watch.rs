@@ -87,7 +87,8 @@ fn metrics(report: &Value, counter: &str) -> Vec<(String, f64)> {
 
 #[test]
 fn a_server_started_by_hand_is_found_and_its_processes_are_counted() {
-    let (fixture, port) = (Fixture::new(), free_port());
+    let fixture = Fixture::new();
+    let port = free_port();
     let _server = nginx(&fixture, port);
     run(&fixture, port, &[]).expect_measured();
     let report = fixture.report(&fixture.path("run.plim"));
@@ -113,7 +114,8 @@ fn a_server_started_by_hand_is_found_and_its_processes_are_counted() {
 /// Goal: a server that may use one CPU alone has that limit, in the report and as a counter.
 #[test]
 fn the_cpus_that_a_server_may_use_are_a_limit_in_force() {
-    let (fixture, port) = (Fixture::new(), free_port());
+    let fixture = Fixture::new();
+    let port = free_port();
     let config = nginx_config(&fixture, &format!("127.0.0.1:{port}"));
     let mut command = Command::new("taskset");
     command.args(["-c", "0"]).arg(program(&["nginx"])).arg("-c").arg(config);
@@ -207,10 +209,13 @@ fn a_slow_service_behind_the_server_is_found_and_named() {
 }
 
 fn find_a_slow_service() {
-    let (fixture, port, behind) = (Fixture::new(), free_port(), free_port());
+    let fixture = Fixture::new();
+    let port = free_port();
+    let behind = free_port();
     let _running = slow_proxy(&fixture, port, behind);
     let target = format!("http://127.0.0.1:{port}/");
-    let (mut out, mut report) = (String::new(), Value::Null);
+    let mut out = String::new();
+    let mut report = Value::Null;
     for (attempt, seconds) in attempts() {
         out = format!("run{attempt}.plim");
         let arguments =
@@ -255,7 +260,9 @@ fn a_back_end_on_a_machine_of_ssh_is_found_and_told() {
 }
 
 fn find_a_back_end_by_ssh() {
-    let (fixture, port, behind) = (Fixture::new(), free_port(), free_port());
+    let fixture = Fixture::new();
+    let port = free_port();
+    let behind = free_port();
     let _running = slow_proxy(&fixture, port, behind);
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
@@ -266,7 +273,9 @@ fn find_a_back_end_by_ssh() {
     let path = format!("{}:{}", fixture.path("bin").display(), std::env::var("PATH").unwrap());
     let target = format!("http://127.0.0.1:{port}/");
     let selectors = [format!("sut.invalid/port={port}"), format!("sut.invalid/pid={}", client.0.id())];
-    let (mut out, mut processes, mut report) = (String::new(), None, Value::Null);
+    let mut out = String::new();
+    let mut processes = None;
+    let mut report = Value::Null;
     for (attempt, seconds) in attempts() {
         out = format!("run{attempt}.plim");
         let load = ["run", &target, "--load", "2", "--duration", seconds, "--settle", "0", "--out", &out];
@@ -324,7 +333,8 @@ impl Drop for CpuGroup {
 /// Goal: the quota of a server that somebody else started is read, told, and named when it is used up.
 #[test]
 fn a_quota_that_nobody_told_is_a_limit_in_force_and_the_bottleneck() {
-    let (fixture, port) = (Fixture::new(), free_port());
+    let fixture = Fixture::new();
+    let port = free_port();
     let Some(group) = CpuGroup::limited(&format!("plimsoll-test-quota-{}", std::process::id())) else {
         println!("skipped: this user may not make control groups of version 1");
         return;
@@ -373,7 +383,8 @@ fn selected_processes_that_do_not_exist_are_refused() {
 /// Goal: a back end that listens on a Unix socket is a group of its own, with its accept queue.
 #[test]
 fn a_back_end_on_a_unix_socket_is_watched_beside_the_server() {
-    let (fixture, port) = (Fixture::new(), free_port());
+    let fixture = Fixture::new();
+    let port = free_port();
     let _server = nginx(&fixture, port);
     let socket = fixture.path("fpm.sock");
     let pool = format!(
@@ -418,7 +429,8 @@ fn nginx_apart(fixture: &Fixture, port: u16) -> (ManualServer, String) {
     let pid = server.0.id();
     let own = fs::read_link("/proc/self/ns/net").unwrap();
     wait_for("the namespace", || fs::read_link(format!("/proc/{pid}/ns/net")).is_ok_and(|link| link != own));
-    let (subnet, link) = (format!("10.{}.{}", 200 + pid / 250 % 50, pid % 250), format!("plw{pid}"));
+    let subnet = format!("10.{}.{}", 200 + pid / 250 % 50, pid % 250);
+    let link = format!("plw{pid}");
     let setup = format!(
         "set -e; ip link add {link} type veth peer name eth0 netns {pid}; ip addr add {subnet}.1/30 dev {link}; \
          ip link set {link} up; nsenter -t {pid} -n sh -ec 'ip link set lo up; ip addr add {subnet}.2/30 dev eth0; \
@@ -447,7 +459,8 @@ fn a_server_in_another_network_namespace_is_watched() {
     if !rustix::process::geteuid().is_root() {
         return;
     }
-    let (fixture, port) = (Fixture::new(), free_port());
+    let fixture = Fixture::new();
+    let port = free_port();
     let (_server, address) = nginx_apart(&fixture, port);
     fixture.run(&arguments(&format!("http://{address}/"), &[])).expect_measured();
     let report = fixture.report(&fixture.path("run.plim"));
@@ -469,7 +482,8 @@ fn servers_in_several_network_namespaces_are_watched_at_once() {
     if !rustix::process::geteuid().is_root() {
         return;
     }
-    let (fixtures, ports) = ([Fixture::new(), Fixture::new()], [free_port(), free_port()]);
+    let fixtures = [Fixture::new(), Fixture::new()];
+    let ports = [free_port(), free_port()];
     let (_server, address) = nginx_apart(&fixtures[0], ports[0]);
     let (behind, _) = nginx_apart(&fixtures[1], ports[1]);
     let selector = format!("pid={}", behind.0.id());
@@ -499,7 +513,8 @@ fn another_user_sees_what_can_be_read_and_is_told_the_rest() {
     if !rustix::process::geteuid().is_root() {
         return;
     }
-    let (fixture, port) = (Fixture::new(), free_port());
+    let fixture = Fixture::new();
+    let port = free_port();
     let server = nginx(&fixture, port);
     let user = OtherUser::new(54_323);
     let target = format!("http://127.0.0.1:{port}/");

@@ -39,7 +39,8 @@ pub(super) fn pinned(cpu: &str, program: &Path) -> Command {
 
 /// Runs a command to its end; reads its memory `look_after` its start.
 pub(super) fn measure(command: &mut Command, folder: &Path, look_after: Duration) -> Result<FinishedProcess> {
-    let (stdout, stderr) = (folder.join("stdout"), folder.join("stderr"));
+    let stdout = folder.join("stdout");
+    let stderr = folder.join("stderr");
     command.stdin(Stdio::null()).stdout(File::create(&stdout)?).stderr(File::create(&stderr)?);
     let mut child = command.spawn().with_context(|| format!("cannot start `{}`", line(command)))?;
     std::thread::sleep(look_after);

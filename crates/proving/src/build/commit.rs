@@ -46,7 +46,8 @@ impl Commit {
         let sources = root().join("target/commits").join(&self.0);
         if !sources.exists() {
             // An interrupted call leaves no folder of this name.
-            let (partial, archive) = (sources.with_extension("partial"), sources.with_extension("tar"));
+            let partial = sources.with_extension("partial");
+            let archive = sources.with_extension("tar");
             fs::create_dir_all(&partial)?;
             run(git(&["archive", "--format", "tar", &self.0, "--output"]).arg(&archive))?;
             run(Command::new("tar").arg("-xf").arg(&archive).arg("-C").arg(&partial))?;

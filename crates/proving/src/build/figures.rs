@@ -58,14 +58,16 @@ struct BuildCost {
 pub fn perform(options: &BuildFigureOptions) -> Result<()> {
     let Some(other) = &options.against else { return table_row(options.write) };
     let seconds = |build| Ok::<_, anyhow::Error>(cost_of(build)?.cpu.as_secs_f64());
-    let (before, now) = (seconds(other.newcomers_build()?)?, seconds(cargo(&NEWCOMER))?);
+    let before = seconds(other.newcomers_build()?)?;
+    let now = seconds(cargo(&NEWCOMER))?;
     println!("{before:.0} s of CPU time before, {now:.0} s now, ratio {:.3}", now / before);
     require_small_addition(before, now)
 }
 
 /// Measures both builds of this checkout.
 fn table_row(is_written: bool) -> Result<()> {
-    let (newcomer, packaged) = (cost_of(cargo(&NEWCOMER))?, cost_of(cargo(&PACKAGED))?);
+    let newcomer = cost_of(cargo(&NEWCOMER))?;
+    let packaged = cost_of(cargo(&PACKAGED))?;
     let date = output(Command::new("git").args(["show", "-s", "--format=%cs"]).current_dir(root()))?;
     let row = row(date.trim(), &checked_out(), &newcomer, &packaged);
     print!("{row}");
@@ -82,9 +84,11 @@ fn cost_of(mut build: Command) -> Result<BuildCost> {
         fs::remove_dir_all(&folder)?;
     }
     build.arg("--target-dir").arg(&folder);
-    let (clock, cpu) = (RealClock::start(), noise::own()?);
+    let clock = RealClock::start();
+    let cpu = noise::own()?;
     let program = executable_of(build)?;
-    let (cpu, wall) = (noise::own()?.saturating_sub(cpu), clock.now());
+    let cpu = noise::own()?.saturating_sub(cpu);
+    let wall = clock.now();
     let bytes = fs::metadata(program)?.len();
     fs::remove_dir_all(&folder)?;
     Ok(BuildCost { cpu, wall, bytes })

@@ -101,11 +101,12 @@ impl ExpectedResults {
                 reason: reason.to_owned(),
             }
         });
-        let introduction = match self.introduction.is_empty() {
-            true => format!(
+        let introduction = if self.introduction.is_empty() {
+            format!(
                 "# Conformance of the accelerator with the public cache tests\n\n`http-cache-tests` {version}"
-            ),
-            false => self.introduction.clone(),
+            )
+        } else {
+            self.introduction.clone()
         };
         ExpectedResults { introduction, rows: rows.collect() }
     }
@@ -120,10 +121,12 @@ impl ExpectedResults {
             if expected == Some(*found) {
                 continue;
             }
-            let (id, found) = (test.id.clone(), *found);
-            differences.push(match is_worse(test.kind, expected, found) {
-                true => Difference::Worse { id, expected, found },
-                false => Difference::Other { id, expected, found: Some(found) },
+            let id = test.id.clone();
+            let found = *found;
+            differences.push(if is_worse(test.kind, expected, found) {
+                Difference::Worse { id, expected, found }
+            } else {
+                Difference::Other { id, expected, found: Some(found) }
             });
         }
         let is_found = |row: &&ExpectedResult| found.iter().any(|(test, _)| test.id == row.id);
@@ -160,7 +163,8 @@ impl ExpectedResult {
         };
         let found = TestOutcome::ALL.into_iter().find(|one| one.name() == outcome);
         let outcome = found.with_context(|| format!("`{outcome}` is not a result: `{line}`"))?;
-        let (id, reason) = (id.trim_matches('`').to_owned(), reason.to_owned());
+        let id = id.trim_matches('`').to_owned();
+        let reason = reason.to_owned();
         Ok(ExpectedResult { id, kind: TestKind::try_from(kind)?, outcome, reason })
     }
 }

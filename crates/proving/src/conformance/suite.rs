@@ -188,7 +188,8 @@ mod tests {
             let suite = Suite::open(folder.path()).unwrap();
             let server = suite.serve(folder.path()).unwrap();
             assert!(server.address.ip().is_loopback(), "{}", server.address);
-            let (tests, results) = (suite.tests().unwrap(), suite.results(server.address).unwrap());
+            let tests = suite.tests().unwrap();
+            let results = suite.results(server.address).unwrap();
             let found = outcomes(&tests, &results).unwrap();
             let found: Vec<_> = found.iter().map(|(test, outcome)| (test.id.as_str(), *outcome)).collect();
             let expected =

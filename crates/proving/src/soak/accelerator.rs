@@ -174,7 +174,8 @@ impl AcceleratorProcess {
     pub(super) fn check_conduct(&self) -> Result<()> {
         let said = said(&self.folder);
         ensure!(!said.contains("panicked at"), "a thread of the accelerator panicked: {said}");
-        let (ordered, done) = (self.n_reloads - self.n_reloads_before, self.figure("reloads_total")?);
+        let ordered = self.n_reloads - self.n_reloads_before;
+        let done = self.figure("reloads_total")?;
         ensure!(ordered <= done + 1, "{done} of {ordered} reloads were done: {said}");
         Ok(())
     }
@@ -230,7 +231,8 @@ fn figure(page: &str, name: &str) -> Option<u64> {
 
 fn free_addresses() -> Result<[SocketAddr; 2]> {
     let any = || TcpListener::bind((Ipv4Addr::LOCALHOST, 0));
-    let (one, other) = (any()?, any()?);
+    let one = any()?;
+    let other = any()?;
     Ok([one.local_addr()?, other.local_addr()?])
 }
 

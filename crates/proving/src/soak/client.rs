@@ -110,9 +110,10 @@ fn judge_error(fixture: &Fixture, begin: Nanos, request: &Request, error: &anyho
 }
 
 fn failed(fixture: &Fixture, begin: Nanos, request: &Request, why: &str) {
-    match fixture.is_excused(begin) {
-        true => fixture.count(|counts| counts.excused += 1),
-        false => fixture.note_dropped(format!("{request:?}: {why}")),
+    if fixture.is_excused(begin) {
+        fixture.count(|counts| counts.excused += 1)
+    } else {
+        fixture.note_dropped(format!("{request:?}: {why}"))
     }
 }
 
@@ -221,9 +222,10 @@ fn verdict(fixture: &Fixture, request: &Request, reply: &ClientReply) -> Result<
     if reply.body.len() != length {
         return Err(format!("{representation:?} came with {} bytes of {length}", reply.body.len()));
     }
-    match fixture.content.matches(representation.object(), offset, &reply.body) {
-        true => Ok(()),
-        false => Err(format!("{representation:?} came with other bytes")),
+    if fixture.content.matches(representation.object(), offset, &reply.body) {
+        Ok(())
+    } else {
+        Err(format!("{representation:?} came with other bytes"))
     }
 }
 
@@ -282,7 +284,8 @@ mod tests {
             fixture.counts()
         };
         let broken = |kind| anyhow::Error::from(io::Error::from(kind));
-        let (ended, silent) = (ErrorKind::UnexpectedEof, ErrorKind::WouldBlock);
+        let ended = ErrorKind::UnexpectedEof;
+        let silent = ErrorKind::WouldBlock;
         let none = SoakCounts::default();
         let no_http = || anyhow::anyhow!("malformed head");
         assert_eq!(judged(RequestKind::Whole, no_http(), true), SoakCounts { wrong: 1, ..none });
@@ -296,7 +299,8 @@ mod tests {
     #[test]
     fn weights_add_up_to_a_hundred() {
         assert_eq!(REQUEST_KINDS.iter().map(|(_, share)| share).sum::<u32>(), 100);
-        let (fixture, mut rng) = (Fixture::new(), Rng::new(1, StreamPurpose::User, 0));
+        let fixture = Fixture::new();
+        let mut rng = Rng::new(1, StreamPurpose::User, 0);
         let drawn: Vec<RequestKind> = (0..2000).map(|_| Request::draw(&fixture, &mut rng).kind).collect();
         for (kind, _) in REQUEST_KINDS {
             assert!(drawn.contains(&kind), "{kind:?}");

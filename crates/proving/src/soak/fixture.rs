@@ -55,7 +55,9 @@ impl Representation {
         let text = std::str::from_utf8(tag).ok()?.strip_prefix('"')?.strip_suffix('"')?;
         let mut numbers = text.split('-');
         let mut next = || numbers.next()?.parse::<u64>().ok();
-        let (id, version, variant) = (next()?, next()?, next()?);
+        let id = next()?;
+        let version = next()?;
+        let variant = next()?;
         Some(Representation { id: u32::try_from(id).ok()?, version, variant: u32::try_from(variant).ok()? })
     }
 

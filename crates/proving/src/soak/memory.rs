@@ -38,10 +38,12 @@ impl MemoryTrend {
     /// Returns the growth in bytes of the regression line over the second half.
     fn growth(&self) -> Option<f64> {
         let half = &self.0[self.0.len() / 2..];
-        let (first, last) = (half.first()?, half.last()?);
+        let first = half.first()?;
+        let last = half.last()?;
         let n = half.len() as f64;
         let mean = |value: fn(&(Nanos, u64)) -> f64| half.iter().map(value).sum::<f64>() / n;
-        let (time, bytes) = (mean(|one| one.0.as_secs_f64()), mean(|one| one.1 as f64));
+        let time = mean(|one| one.0.as_secs_f64());
+        let bytes = mean(|one| one.1 as f64);
         let sum = |value: &dyn Fn(f64, f64) -> f64| {
             half.iter().map(|one| value(one.0.as_secs_f64() - time, one.1 as f64 - bytes)).sum::<f64>()
         };
@@ -54,7 +56,8 @@ impl MemoryTrend {
 impl fmt::Display for MemoryTrend {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Some((_, last)) = self.0.last() else { return write!(f, "memory not looked at") };
-        let (growth, allowed) = (self.growth().unwrap_or(0.0) / 1e6, self.growth_max() / 1e6);
+        let growth = self.growth().unwrap_or(0.0) / 1e6;
+        let allowed = self.growth_max() / 1e6;
         let n = self.0.len();
         write!(
             f,

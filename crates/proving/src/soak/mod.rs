@@ -126,7 +126,11 @@ fn disturb(
     let end = Nanos::from_secs(60 * u64::from(options.minutes));
     // The last process lives long enough to show whether it grows.
     let last_kill = Nanos(end.0 / 4);
-    let (mut purge, mut reload, mut restart, mut kill, mut look) = (PURGE, RELOAD, RESTART, KILL, LOOK);
+    let mut purge = PURGE;
+    let mut reload = RELOAD;
+    let mut restart = RESTART;
+    let mut kill = KILL;
+    let mut look = LOOK;
     let mut memory = MemoryTrend::new();
     let mut n_orders = 0;
     let mut minute = 0;

@@ -52,9 +52,11 @@ impl SoakOrigin {
     pub(super) fn listen(&mut self) -> Result<()> {
         let listener = TcpListener::bind(self.address).with_context(|| format!("at {}", self.address))?;
         self.address = listener.local_addr()?;
-        let (is_stopped, streams) = (Arc::new(AtomicBool::new(false)), Arc::default());
-        let (stopped, kept, fixture) =
-            (Arc::clone(&is_stopped), Arc::clone(&streams), Arc::clone(&self.fixture));
+        let is_stopped = Arc::new(AtomicBool::new(false));
+        let streams = Arc::default();
+        let stopped = Arc::clone(&is_stopped);
+        let kept = Arc::clone(&streams);
+        let fixture = Arc::clone(&self.fixture);
         let thread = std::thread::spawn(move || accept(&listener, &stopped, &kept, &fixture));
         self.running = Some(Running { is_stopped, streams, thread });
         Ok(())
@@ -107,7 +109,8 @@ fn accept(
 /// Answers requests without bodies, one after another.
 fn serve(stream: &mut TcpStream, fixture: &Fixture) -> Result<()> {
     stream.set_nodelay(true)?;
-    let (mut asked, mut buffer) = (Vec::new(), vec![0; 16 * 1024]);
+    let mut asked = Vec::new();
+    let mut buffer = vec![0; 16 * 1024];
     loop {
         let n = stream.read(&mut buffer)?;
         if n == 0 {
@@ -125,7 +128,8 @@ fn serve(stream: &mut TcpStream, fixture: &Fixture) -> Result<()> {
 fn answer(stream: &mut TcpStream, target: &str, asked: &[u8], fixture: &Fixture) -> Result<()> {
     fixture.note_origin_request();
     let mut parts = target.trim_start_matches('/').split('/');
-    let (kind, id) = (parts.next().unwrap_or_default(), parts.next().and_then(|id| id.parse::<u32>().ok()));
+    let kind = parts.next().unwrap_or_default();
+    let id = parts.next().and_then(|id| id.parse::<u32>().ok());
     let is_head = asked.starts_with(b"HEAD ");
     match (kind, id.filter(|id| *id < OBJECTS)) {
         ("o", Some(id)) => object(stream, id, asked, is_head, fixture),
@@ -185,7 +189,8 @@ fn chunks(stream: &mut TcpStream, body: &[u8]) -> Result<()> {
 /// arrive.
 fn slow(stream: &mut TcpStream, id: u32, is_head: bool, fixture: &Fixture) -> Result<()> {
     let representation = Representation { id, version: fixture.version(id), variant: 0 };
-    let (tag, body) = (representation.tag(), body(representation, fixture));
+    let tag = representation.tag();
+    let body = body(representation, fixture);
     let length = body.len();
     write!(
         stream,

@@ -123,7 +123,8 @@ mod tests {
             [TrialGroup::Alone, TrialGroup::Memory, TrialGroup::Disk, TrialGroup::Waiting];
         let running = [const { AtomicUsize::new(0) }; 4];
         let n_made = AtomicUsize::new(0);
-        let (running, n_made) = (&running, &n_made);
+        let running = &running;
+        let n_made = &n_made;
         let of = |group: TrialGroup| {
             trial(group, move || {
                 running[group as usize].fetch_add(1, Ordering::SeqCst);

@@ -110,14 +110,17 @@ fn brief_trial<'a>(throttle: &'a Throttle, plimsoll: &'a Path) -> Trial<'a> {
         let one = attempt(throttle, plimsoll, changes).with_context(|| throttle.name)?;
         println!("{}: {} ({})", throttle.name, one.named, one.evidence);
         ensure!(one.named != LEFT_OUT, "{}: {LEFT_OUT}", throttle.name);
-        let (named, evidence) = (&one.named, &one.evidence);
+        let named = &one.named;
+        let evidence = &one.evidence;
         let why =
             format!("called {named} ({evidence}), expected {} {}", throttle.bottleneck, throttle.evidence);
-        Ok(match is_right(throttle, &one) {
-            true => AttemptResult::Right,
+        Ok(if is_right(throttle, &one) {
+            AttemptResult::Right
+        } else if throttle.bottleneck != "generator" && is_noise(&one.rules) {
             // One of the throttles makes the generator wait.
-            false if throttle.bottleneck != "generator" && is_noise(&one.rules) => AttemptResult::Spoilt(why),
-            false => AttemptResult::Wrong(why),
+            AttemptResult::Spoilt(why)
+        } else {
+            AttemptResult::Wrong(why)
         })
     };
     Trial { name: throttle.name.to_owned(), group: throttle.group, attempt: Box::new(attempt) }
@@ -206,7 +209,8 @@ fn page(chosen: &[&Throttle], attempts: &[Vec<Attempt>]) -> Result<String> {
         machine::table()?
     );
     page += "| throttled resource | expected bottleneck | reported | evidence of the last attempt |\n|---|---|---|---|\n";
-    let (mut n, mut right) = (0, 0);
+    let mut n = 0;
+    let mut right = 0;
     for (throttle, attempts) in chosen.iter().zip(attempts) {
         let of_it = attempts.iter().filter(|one| is_right(throttle, one)).count();
         (n, right) = (n + attempts.len(), right + of_it);

@@ -129,12 +129,11 @@ pub(super) fn are_alike(one: &PublishedValue, other: &PublishedValue) -> bool {
 
 /// Returns whether two printed numbers can be the same: of the same precision, they have the same digits.
 fn are_same(one: &PrintedNumber, other: &PrintedNumber) -> bool {
-    let (left, right) = (ValueRange::of(one), ValueRange::of(other));
-    match one.half == other.half {
-        true => {
-            one.dimension == other.dimension
-                && ValueRange::exact(one.value).meets(ValueRange::exact(other.value))
-        }
-        false => one.dimension == other.dimension && left.meets(right),
+    let left = ValueRange::of(one);
+    let right = ValueRange::of(other);
+    if one.half == other.half {
+        one.dimension == other.dimension && ValueRange::exact(one.value).meets(ValueRange::exact(other.value))
+    } else {
+        one.dimension == other.dimension && left.meets(right)
     }
 }

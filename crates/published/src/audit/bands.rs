@@ -65,7 +65,8 @@ impl Bands {
         let mut classes: Vec<Option<&str>> = rows.iter().flat_map(|row| row.classes()).collect();
         classes.sort_unstable();
         classes.dedup();
-        let (mut bands, mut findings) = (Vec::new(), Vec::new());
+        let mut bands = Vec::new();
+        let mut findings = Vec::new();
         for class in classes {
             let sizes = quotients(rows, Form::Throughput, Form::Rate, class);
             let kind = ("throughput", "data per operation", Form::Throughput, Form::Rate);
@@ -125,7 +126,8 @@ impl Band {
 }
 
 fn quotient<'a>(row: &Row<'a>, top: Form, bottom: Form, class: Option<&str>) -> Option<Quotient<'a>> {
-    let (top, bottom) = (row.exactly(top, class)?, row.exactly(bottom, class)?);
+    let top = row.exactly(top, class)?;
+    let bottom = row.exactly(bottom, class)?;
     let value = top.number.value / bottom.number.value;
     value.is_finite().then_some(Quotient { top, bottom, value })
 }

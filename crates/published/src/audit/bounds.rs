@@ -75,7 +75,8 @@ fn idle_users(row: &Row, class: Option<&str>) -> Option<PublishedFinding> {
 
 /// Returns two numbers of a class, at least one of which is not that of all classes.
 fn pair<'a>(row: &Row<'a>, class: Option<&str>, one: Form, other: Form) -> Option<[Entry<'a>; 2]> {
-    let (one, other) = (row.find(one, class)?, row.find(other, class)?);
+    let one = row.find(one, class)?;
+    let other = row.find(other, class)?;
     (one.class == class || other.class == class).then_some([one, other])
 }
 

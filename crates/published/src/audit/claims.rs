@@ -95,9 +95,10 @@ fn objection(
 fn of_claim(report: &PublishedReport, claim: &Claim) -> Vec<PublishedFinding> {
     let context = Context { report, own: None };
     let finding = |comparison: &Statement| {
-        let objection = match words::is_of_words(&context, comparison) {
-            true => words::contradiction(&context, comparison)?,
-            false => contradiction(&context, comparison)?,
+        let objection = if words::is_of_words(&context, comparison) {
+            words::contradiction(&context, comparison)?
+        } else {
+            contradiction(&context, comparison)?
         };
         let basis = claim.basis.as_ref().map_or(String::new(), |basis| format!(" (by {basis})"));
         let text = format!("{}: `{}` does not hold{basis}: {objection}", claim.text, comparison.text);

@@ -37,7 +37,8 @@ impl Spread<'_> {
     fn too_wide(&self, row: &Row, class: Option<&str>) -> Option<PublishedFinding> {
         let most = row.exactly(Form::ResponseMax, class)?;
         let least = row.exactly(Form::ResponseMin, class);
-        let (low, high) = (least.map_or(0.0, |least| least.range().low.max(0.0)), most.range().high);
+        let low = least.map_or(0.0, |least| least.range().low.max(0.0));
+        let high = most.range().high;
         let mean = self.mean.range();
         // The product is greatest for the mean in the middle of the extremes.
         let mean = (0.5 * (low + high)).clamp(mean.low, mean.high);
@@ -63,7 +64,8 @@ impl Spread<'_> {
     fn too_far(&self, row: &Row, entry: &Entry, n_operations: Option<f64>) -> Option<PublishedFinding> {
         let (below, above) = reach(entry.column.quantity, n_operations)?;
         let deviation = self.deviation.range().high * (1.0 + DEVIATION_SLACK);
-        let (mean, value) = (self.mean.range(), entry.range());
+        let mean = self.mean.range();
+        let value = entry.range();
         let least = mean.low - below * deviation;
         let most = mean.high + above * deviation;
         if least <= value.high && value.low <= most {

@@ -124,9 +124,10 @@ impl<'a> Row<'a> {
     /// Returns the name of the row in findings: the title of its table, and its key.
     pub(super) fn place(&self) -> String {
         let key = self.table.row_key(self.index);
-        match key.is_empty() {
-            true => self.table.title.clone(),
-            false => format!("{}, {}", self.table.title, key.join(", ")),
+        if key.is_empty() {
+            self.table.title.clone()
+        } else {
+            format!("{}, {}", self.table.title, key.join(", "))
         }
     }
 }

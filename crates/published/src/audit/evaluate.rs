@@ -156,7 +156,8 @@ fn apply(function: Function, numbers: &[ValueRange]) -> Option<ValueRange> {
 
 fn binary(operator: Operator, left: Value, right: Value) -> Result<Value, EvaluationError> {
     let one = |(left, right): Pair| {
-        let (left, right) = (left?, right?);
+        let left = left?;
+        let right = right?;
         match operator {
             Operator::Plus => Some(left.plus(right)),
             Operator::Minus => Some(left.minus(right)),

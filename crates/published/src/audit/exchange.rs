@@ -152,15 +152,16 @@ impl Search<'_> {
         let row = &self.rows[row];
         let mut cited: BTreeSet<usize> = BTreeSet::new();
         for finding in findings.filter(|finding| !OF_ORDER.contains(&finding.law)) {
-            match finding.cells.is_empty() {
-                true => cited.extend(row.entries.iter().filter_map(|entry| entry.place)),
-                false => cited.extend(
+            if finding.cells.is_empty() {
+                cited.extend(row.entries.iter().filter_map(|entry| entry.place));
+            } else {
+                cited.extend(
                     finding
                         .cells
                         .iter()
                         .filter(|(_, index, _)| *index == row.index)
                         .filter_map(|(_, _, column)| self.table.column(column)),
-                ),
+                );
             }
         }
         let mut pairs = BTreeSet::new();
@@ -215,7 +216,8 @@ struct Exchange {
 impl Exchange {
     fn of(row: &Row, one: usize, other: usize) -> Option<Exchange> {
         let number = |place: usize| row.entries.iter().find(|entry| entry.place == Some(place));
-        let (left, right) = (number(one)?.number, number(other)?.number);
+        let left = number(one)?.number;
+        let right = number(other)?.number;
         Some(Exchange { one: (one, right.in_unit_of(left)), other: (other, left.in_unit_of(right)) })
     }
 

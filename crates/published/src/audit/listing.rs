@@ -72,11 +72,13 @@ fn levels(table: &PublishedTable, place: usize, column: &PublishedColumn) -> Opt
         .collect();
     let wrong = found.iter().zip(&column.levels).position(|(found, level)| *found != Some(*level));
     if let Some(row) = wrong {
-        let (printed, level) = (table.rows[row][place].value.text(), digits(column.levels[row]));
+        let printed = table.rows[row][place].value.text();
+        let level = digits(column.levels[row]);
         let text = format!("`{}` is {printed}, {level} was announced", column.name);
         return Some(finding("levels", table, row, column, text));
     }
-    let (n, announced) = (found.len(), column.levels.len());
+    let n = found.len();
+    let announced = column.levels.len();
     let text = || format!("{announced} values of `{}` were announced, there are {n}", column.name);
     (n != announced).then(|| finding("levels", table, n - 1, column, text()))
 }
@@ -154,7 +156,8 @@ fn unlike(
     if let (Some((_, usual)), None) = (most.next(), most.next()) {
         let others = values.iter().filter(|(_, rows)| rows.len() < n_most).flat_map(|(_, rows)| rows);
         let text = |row: usize| {
-            let (here, there) = (cell(row), cell(usual[0]));
+            let here = cell(row);
+            let there = cell(usual[0]);
             format!("`{}` is {here} here and {there} in row {}{what}", column.name, usual[0] + 1)
         };
         return others.map(|row| finding(law, table, *row, column, text(*row))).collect();

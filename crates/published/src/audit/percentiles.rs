@@ -15,9 +15,10 @@ pub(super) fn check(row: &Row) -> Vec<PublishedFinding> {
     for class in row.classes() {
         let ranked = ranked(row, class);
         let unordered = rising(row, class, &ranked);
-        match unordered.is_empty() {
-            true => findings.extend(mean(row, class, &ranked)),
-            false => findings.extend(unordered),
+        if unordered.is_empty() {
+            findings.extend(mean(row, class, &ranked));
+        } else {
+            findings.extend(unordered);
         }
     }
     findings.extend(between_classes(row));
@@ -74,10 +75,13 @@ fn mean(row: &Row, class: Option<&str>, ranked: &[(f64, Entry)]) -> Option<Publi
     if !ranked.iter().any(has_percentile) {
         return None;
     }
-    let (mut least, mut most) = (ValueRange::ZERO, ValueRange::ZERO);
-    let (mut below, mut low) = (0.0, ValueRange::ZERO);
+    let mut least = ValueRange::ZERO;
+    let mut most = ValueRange::ZERO;
+    let mut below = 0.0;
+    let mut low = ValueRange::ZERO;
     for (rank, entry) in ranked {
-        let (percent, value) = (rank.clamp(0.0, 100.0), entry.range());
+        let percent = rank.clamp(0.0, 100.0);
+        let value = entry.range();
         let part = ValueRange::exact((percent - below) / 100.0);
         least = least.plus(part.times(low));
         most = most.plus(part.times(value));
@@ -110,7 +114,8 @@ fn outside(row: &Row, whole: &Entry) -> Option<PublishedFinding> {
     let is_part = |entry: &&Entry| entry.class.is_some() && entry.column.quantity == whole.column.quantity;
     let parts: Vec<Entry> = row.entries.iter().filter(is_part).copied().collect();
     let by_value = |one: &&Entry, other: &&Entry| one.number.value.total_cmp(&other.number.value);
-    let (least, most) = (parts.iter().min_by(by_value)?, parts.iter().max_by(by_value)?);
+    let least = parts.iter().min_by(by_value)?;
+    let most = parts.iter().max_by(by_value)?;
     let is_between =
         least.range().may_be_at_most(whole.range()) && whole.range().may_be_at_most(most.range());
     let text = || format!("{} is not between {} and {}", whole.shown(), least.shown(), most.shown());

@@ -202,14 +202,13 @@ fn interactive(row: &Row, class: Option<&str>) -> Option<PublishedFinding> {
     }
     let found = rate.range().times(response.range().plus(think.range()));
     let idle_share = if is_thinking { INTERACTIVE_SLACK } else { 1.0 - IN_PROGRESS_SHARE_MIN };
-    let (least, most) = (users.range().widened(idle_share), users.range().widened(INTERACTIVE_SLACK));
+    let least = users.range().widened(idle_share);
+    let most = users.range().widened(INTERACTIVE_SLACK);
     if least.may_be_at_most(found) && found.may_be_at_most(most) {
         return None;
     }
-    let cycle = match is_thinking {
-        true => format!("({} + {})", response.shown(), think.shown()),
-        false => response.shown(),
-    };
+    let cycle =
+        if is_thinking { format!("({} + {})", response.shown(), think.shown()) } else { response.shown() };
     let seconds = users.number.value / rate.number.value - think.number.value;
     let text = format!(
         "{} · {cycle} = {}, {} is printed; `{}` {} would agree",

@@ -109,7 +109,8 @@ mod tests {
 
     #[test]
     fn by_hand() {
-        let (one, two) = (ValueRange { low: 1.0, high: 2.0 }, ValueRange { low: -1.0, high: 3.0 });
+        let one = ValueRange { low: 1.0, high: 2.0 };
+        let two = ValueRange { low: -1.0, high: 3.0 };
         assert_eq!(one.plus(two), ValueRange { low: 0.0, high: 5.0 });
         assert_eq!(one.minus(two), ValueRange { low: -2.0, high: 3.0 });
         assert_eq!(one.times(two), ValueRange { low: -2.0, high: 6.0 });
@@ -135,8 +136,10 @@ mod tests {
             (a, x, b, y) in (-1e3..1e3f64, 0.0..1.0f64, -1e3..1e3f64, 0.0..1.0f64),
             (wide_a, wide_b) in (0.0..10.0f64, 0.0..10.0f64),
         ) {
-            let (one, two) = (ValueRange { low: a, high: a + wide_a }, ValueRange { low: b, high: b + wide_b });
-            let (p, q) = (a + x * wide_a, b + y * wide_b);
+            let one = ValueRange { low: a, high: a + wide_a };
+            let two = ValueRange { low: b, high: b + wide_b };
+            let p = a + x * wide_a;
+            let q = b + y * wide_b;
             for (range, value) in [(one.plus(two), p + q), (one.minus(two), p - q), (one.times(two), p * q)] {
                 prop_assert!(range.meets(ValueRange::exact(value)));
             }

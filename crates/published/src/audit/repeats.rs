@@ -55,8 +55,10 @@ fn of_rows(
     columns: &[String],
 ) -> Vec<PublishedFinding> {
     let unlike = |id: &String| {
-        let (one, two) = (table.column(id)?, other.column(id)?);
-        let (value, repeated) = (&table.rows[row][one].value, &other.rows[there][two].value);
+        let one = table.column(id)?;
+        let two = other.column(id)?;
+        let value = &table.rows[row][one].value;
+        let repeated = &other.rows[there][two].value;
         (!are_alike(value, repeated)).then(|| PublishedFinding {
             law: "repeats",
             place: Row::new(table, row).place(),

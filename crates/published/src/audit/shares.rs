@@ -20,9 +20,10 @@ pub(super) fn check_row(row: &Row) -> Vec<PublishedFinding> {
 pub(super) fn check_table(table: &PublishedTable) -> Vec<PublishedFinding> {
     let rows: Vec<Row> = Row::of_table(table).collect();
     let is_record = table.key.is_empty();
-    let groups: Vec<Vec<Entry>> = match is_record {
-        true => rows.iter().map(|row| row.every(QuantityForm::Share).collect()).collect(),
-        false => columns(table).map(|place| of_column(&rows, place)).collect(),
+    let groups: Vec<Vec<Entry>> = if is_record {
+        rows.iter().map(|row| row.every(QuantityForm::Share).collect()).collect()
+    } else {
+        columns(table).map(|place| of_column(&rows, place)).collect()
     };
     groups.into_iter().filter(|group| 1 < group.len()).filter_map(|group| together(table, &group)).collect()
 }

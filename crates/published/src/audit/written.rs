@@ -34,19 +34,14 @@ pub(super) fn decimals(value: f64, decimals: usize) -> String {
 
 /// Adds a unit to a number that does not have it yet.
 pub(super) fn with_unit(number: &str, unit: &str) -> String {
-    match unit.is_empty() || number.ends_with(unit) {
-        true => number.to_owned(),
-        false => format!("{number} {unit}"),
-    }
+    if unit.is_empty() || number.ends_with(unit) { number.to_owned() } else { format!("{number} {unit}") }
 }
 
 /// Writes a range in a unit of `scale` base units: one number, if both ends look alike.
 pub(super) fn range(range: ValueRange, unit: &str, scale: f64) -> String {
-    let (low, high) = (digits(range.low / scale), digits(range.high / scale));
-    match low == high {
-        true => with_unit(&low, unit),
-        false => with_unit(&format!("{low} to {high}"), unit),
-    }
+    let low = digits(range.low / scale);
+    let high = digits(range.high / scale);
+    if low == high { with_unit(&low, unit) } else { with_unit(&format!("{low} to {high}"), unit) }
 }
 
 #[cfg(test)]

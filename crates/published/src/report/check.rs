@@ -85,7 +85,8 @@ pub(super) struct ExpressionScope<'a> {
 impl ExpressionScope<'_> {
     /// Checks a comparison.
     pub(super) fn check_statement(self, statement: &Statement) -> Result<(), ExpressionCheckError> {
-        let (left, right) = (self.evaluate(&statement.left)?, self.evaluate(&statement.right)?);
+        let left = self.evaluate(&statement.left)?;
+        let right = self.evaluate(&statement.right)?;
         let literal = [&statement.left, &statement.right].into_iter().find_map(|side| match side {
             Expression::Text(text) => Some(text.as_str()),
             _ => None,
@@ -127,7 +128,8 @@ impl ExpressionScope<'_> {
             }
             Expression::Call(function, arguments) => self.call(*function, arguments),
             Expression::Binary(operator, left, right) => {
-                let (left, right) = (self.evaluate(left)?, self.evaluate(right)?);
+                let left = self.evaluate(left)?;
+                let right = self.evaluate(right)?;
                 Ok(ComputedValue {
                     kind: combined(*operator, &left.kind, &right.kind)?,
                     values: paired(&left.values, &right.values, |left, right| {
@@ -238,10 +240,7 @@ fn of_cells(
         kind = own;
     }
     let mut values = cells.iter().map(|cell| cell.value.number().map(|number| number.value));
-    let values = match is_one {
-        true => Values::One(values.next().flatten()),
-        false => Values::Many(values.collect()),
-    };
+    let values = if is_one { Values::One(values.next().flatten()) } else { Values::Many(values.collect()) };
     Ok(ComputedValue { kind, values })
 }
 

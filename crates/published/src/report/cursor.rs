@@ -92,15 +92,12 @@ impl<'a> Cursor<'a> {
         let rest = &self.text[start..];
         let sign = usize::from(rest.starts_with('~'));
         let is_hexadecimal = HEXADECIMAL.iter().any(|prefix| rest[sign..].starts_with(prefix));
-        let digits = match is_hexadecimal {
-            true => {
-                let after = &rest[sign + digits_length(&rest[sign..])..];
-                rest.len() - after.trim_start_matches(' ').len()
-            }
-            false => {
-                let digits = rest[sign..].find(|c: char| !c.is_ascii_digit() && c != '.' && c != ' ');
-                sign + digits.unwrap_or(rest.len() - sign)
-            }
+        let digits = if is_hexadecimal {
+            let after = &rest[sign + digits_length(&rest[sign..])..];
+            rest.len() - after.trim_start_matches(' ').len()
+        } else {
+            let digits = rest[sign..].find(|c: char| !c.is_ascii_digit() && c != '.' && c != ' ');
+            sign + digits.unwrap_or(rest.len() - sign)
         };
         let number = rest[..digits].trim_end();
         let unit = unit_at(&rest[digits..]);

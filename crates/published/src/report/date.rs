@@ -37,9 +37,10 @@ impl CalendarDate {
             |one: Option<u32>, two: Option<u32>| one.zip(two).map_or(Ordering::Equal, |(a, b)| a.cmp(&b));
         let year = self.year.cmp(&other.year);
         let month = year.then(known(self.month, other.month));
-        match self.month.is_some() && other.month.is_some() {
-            true => month.then(known(self.day, other.day)),
-            false => month,
+        if self.month.is_some() && other.month.is_some() {
+            month.then(known(self.day, other.day))
+        } else {
+            month
         }
     }
 }

@@ -70,7 +70,8 @@ impl PrintedNumber {
 
     /// Returns the same digits in the unit of another number, for exchanged columns.
     pub fn in_unit_of(&self, other: &PrintedNumber) -> PrintedNumber {
-        let (value, half) = (self.value / self.scale * other.scale, self.half / self.scale * other.scale);
+        let value = self.value / self.scale * other.scale;
+        let half = self.half / self.scale * other.scale;
         PrintedNumber { text: self.text.clone(), value, half, ..other.clone() }
     }
 
@@ -91,9 +92,10 @@ pub(super) const HEXADECIMAL: [&str; 2] = ["0x", "0X"];
 
 /// Returns the length in bytes of the number at the start of a text, with its point and commas.
 pub(super) fn digits_length(text: &str) -> usize {
-    let is_digit: fn(char) -> bool = match HEXADECIMAL.iter().any(|prefix| text.starts_with(prefix)) {
-        true => |c| c.is_ascii_alphanumeric(),
-        false => |c| c.is_ascii_digit() || c == '.' || c == ',',
+    let is_digit: fn(char) -> bool = if HEXADECIMAL.iter().any(|prefix| text.starts_with(prefix)) {
+        |c| c.is_ascii_alphanumeric()
+    } else {
+        |c| c.is_ascii_digit() || c == '.' || c == ','
     };
     text.find(|c| !is_digit(c)).unwrap_or(text.len())
 }

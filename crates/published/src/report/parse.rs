@@ -241,12 +241,11 @@ fn complete_repeat(
         }
     }
     let is_key = |id: &str| read.column(id).is_some_and(|index| read.key.contains(&index));
-    let columns: Vec<String> = match repeat.columns.is_empty() {
-        true => {
-            let own = read.columns.iter().map(|column| column.id.as_str());
-            own.filter(|id| !is_key(id) && other.column(id).is_some()).map(str::to_owned).collect()
-        }
-        false => repeat.columns.clone(),
+    let columns: Vec<String> = if repeat.columns.is_empty() {
+        let own = read.columns.iter().map(|column| column.id.as_str());
+        own.filter(|id| !is_key(id) && other.column(id).is_some()).map(str::to_owned).collect()
+    } else {
+        repeat.columns.clone()
     };
     for id in &columns {
         for table in [read, other] {
@@ -256,9 +255,10 @@ fn complete_repeat(
             }
         }
     }
-    match columns.is_empty() {
-        true => Err(ValueError::new(format!("`{}` and `{}` have no column in common", read.id, other.id))),
-        false => Ok(Some(Repeat { table: repeat.table.clone(), columns })),
+    if columns.is_empty() {
+        Err(ValueError::new(format!("`{}` and `{}` have no column in common", read.id, other.id)))
+    } else {
+        Ok(Some(Repeat { table: repeat.table.clone(), columns }))
     }
 }
 
@@ -307,9 +307,10 @@ fn objection(
         return Err(suggested(format!("`{}` has no figure `{}`", table.id, reference.column), near));
     }
     let Some(key) = &reference.key else { return Ok(()) };
-    match table.row_of(key).is_some() {
-        true => Ok(()),
-        false => Err(ValueError::new(format!("`{}` has no row `{}`", table.id, key.join(", ")))),
+    if table.row_of(key).is_some() {
+        Ok(())
+    } else {
+        Err(ValueError::new(format!("`{}` has no row `{}`", table.id, key.join(", "))))
     }
 }
 

@@ -340,11 +340,14 @@ fn check_keys(table: &TomlTable, read: &PublishedTable) {
 /// Reads a row per line, cells parted by `|`; and whether one is missing. A cell that was refused stays empty.
 fn read_rows(table: &TomlTable, columns: &[ReadColumn], written: &str) -> (Vec<Vec<PublishedCell>>, bool) {
     let lines = written.lines().map(str::trim).filter(|line| !line.is_empty());
-    let (mut rows, mut is_partial) = (Vec::new(), false);
+    let mut rows = Vec::new();
+    let mut is_partial = false;
     for (index, line) in lines.enumerate() {
         let cells: Vec<&str> = line.split('|').map(str::trim).collect();
         if cells.len() != columns.len() {
-            let (number, expected, found) = (index + 1, columns.len(), cells.len());
+            let number = index + 1;
+            let expected = columns.len();
+            let found = cells.len();
             let label = format!("row {number}: expected {expected} cells, found {found}: `{line}`");
             table.reject("rows", ValueError::new(label));
             is_partial = true;
@@ -370,7 +373,8 @@ fn read_rows(table: &TomlTable, columns: &[ReadColumn], written: &str) -> (Vec<V
 
 /// Reads a printed value by the quantity of its column.
 fn read_cell(read: &ReadColumn, written: &str) -> Result<PublishedValue, CellError> {
-    let (column, written) = (&read.column, written.trim());
+    let column = &read.column;
+    let written = written.trim();
     let Some(unit) = &read.unit else { return Ok(PublishedValue::Absent) };
     if ABSENT.contains(&written) {
         return Ok(PublishedValue::Absent);

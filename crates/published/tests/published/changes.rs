@@ -56,7 +56,8 @@ fn found(report: &PublishedReport, belongs: impl Fn(&str) -> bool) -> (usize, us
     let before = audit_report(report);
     let before = identities(&before);
     let cells = cells(report).into_iter().filter(|(table, ..)| belongs(&report.tables[*table].id));
-    let (mut n, mut n_found) = (0, 0);
+    let mut n = 0;
+    let mut n_found = 0;
     for cell in cells {
         for factor in [0.9, 1.1] {
             let after = audit_report(&changed(report, cell, factor));
@@ -86,10 +87,12 @@ fn swapped_columns_are_found_in_one_row_and_in_all() {
     let place = |id: &str| report.tables[table].column(id).expect("a column");
     let exchange = |rows: std::ops::Range<usize>, one: &str, other: &str| {
         let mut exchanged = report.clone();
-        let (one, other) = (place(one), place(other));
+        let one = place(one);
+        let other = place(other);
         for row in rows {
             let cells = &mut exchanged.tables[table].rows[row];
-            let (left, right) = (cells[one].value.number().cloned(), cells[other].value.number().cloned());
+            let left = cells[one].value.number().cloned();
+            let right = cells[other].value.number().cloned();
             let (left, right) = left.zip(right).expect("numbers");
             cells[one].value = PublishedValue::Number(right.in_unit_of(&left));
             cells[other].value = PublishedValue::Number(left.in_unit_of(&right));

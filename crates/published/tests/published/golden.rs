@@ -50,7 +50,8 @@ fn apple_network_server() {
 /// One row with another system's figures, prices that are not one price, and lists that disagree.
 #[test]
 fn ibm_pc_server_330() {
-    let (smp, single) = ("several processors", "one processor, ");
+    let smp = "several processors";
+    let single = "one processor, ";
     check(
         "ibm-pc-server-330-1997",
         &[
@@ -76,7 +77,8 @@ fn ibm_pc_server_330() {
 /// Totals that are not rate · length, queues that are not rate · time, and parts that are more than the whole.
 #[test]
 fn ibm_xseries_365() {
-    let (steady, machines) = ("Messages over the steady state", "Load generators");
+    let steady = "Messages over the steady state";
+    let machines = "Load generators";
     check(
         "ibm-xseries-365-mmb3",
         &[

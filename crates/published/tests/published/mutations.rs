@@ -46,7 +46,10 @@ pub(super) struct Change<'a> {
 /// Returns the cells of a file, as our files are written: a figure per line, a row per line.
 fn cells(text: &str) -> Vec<Cell> {
     let mut cells = Vec::new();
-    let (mut table, mut columns, mut is_part, mut row) = (String::new(), Vec::new(), false, None);
+    let mut table = String::new();
+    let mut columns = Vec::new();
+    let mut is_part = false;
+    let mut row = None;
     let mut start = 0;
     for line in text.split_inclusive('\n') {
         let at = start;
@@ -83,7 +86,8 @@ fn cells(text: &str) -> Vec<Cell> {
             for (index, value) in values.into_iter().enumerate() {
                 let span = at + value.start..at + value.end;
                 let text = line[value].to_owned();
-                let (table, column) = (table.clone(), column.clone());
+                let table = table.clone();
+                let column = column.clone();
                 cells.push(Cell { table, row: 0, column, is_again: 0 < index, span, text });
             }
         }
@@ -165,7 +169,8 @@ fn digits_changed(text: &str, from: usize) -> Vec<String> {
 
 fn swapped(text: &str) -> Vec<String> {
     let swap = |pair: &[usize]| {
-        let (one, other) = (text[pair[0]..].chars().next()?, text[pair[1]..].chars().next()?);
+        let one = text[pair[0]..].chars().next()?;
+        let other = text[pair[1]..].chars().next()?;
         let first = with(text, pair[0], &other.to_string());
         (one != other).then(|| with(&first, pair[1], &one.to_string()))
     };
@@ -315,7 +320,8 @@ fn changes_that_contradict_something_printed_are_found() {
         "| report | changes | contradictions | detected | share | of these, file refused | also detected |"
     );
     println!("|---|---|---|---|---|---|---|");
-    let (mut n, mut n_found) = (0, 0);
+    let mut n = 0;
+    let mut n_found = 0;
     for (name, counts) in &tallies {
         let part = 100.0 * counts.n_found as f64 / counts.n_contradictory as f64;
         println!(

@@ -318,7 +318,8 @@ fn contradicts_name(report: &PublishedReport, change: &Change) -> bool {
         let place = table.column(id).expect("a column");
         table.rows[change.cell.row][place].value.text().to_owned()
     };
-    let (model, clock) = (printed("model"), printed("clock"));
+    let model = printed("model");
+    let clock = printed("clock");
     let has =
         |model: &str, clock: &str| model.split(|c: char| !c.is_ascii_digit()).any(|number| number == clock);
     let is_clock = change.cell.column == "clock";
@@ -336,7 +337,8 @@ fn is_out_of_order(report: &PublishedReport, change: &Change, to: Option<f64>) -
         let number = table.rows.get(row)?[place].value.number()?;
         Some(number.value / number.scale)
     };
-    let (above, below) = (change.cell.row.checked_sub(1).and_then(printed), printed(change.cell.row + 1));
+    let above = change.cell.row.checked_sub(1).and_then(printed);
+    let below = printed(change.cell.row + 1);
     let was = printed(change.cell.row).expect("a number");
     let is_falling = above.is_some_and(|above| was < above) || below.is_some_and(|below| below < was);
     let [least, most] = if is_falling { [below, above] } else { [above, below] };
@@ -367,14 +369,13 @@ fn contradicts_web_stone(report: &PublishedReport, change: &Change, to: Option<f
         column => {
             // A unit of the last digit of the load factor, half a unit of the others.
             let [rate, latency] = ["rate", "latency"].map(|id| as_printed(row, id));
-            let (low, high) = ((rate - 0.005) * (latency - 0.000_05), (rate + 0.005) * (latency + 0.000_05));
+            let low = (rate - 0.005) * (latency - 0.000_05);
+            let high = (rate + 0.005) * (latency + 0.000_05);
             let factor = as_printed(row, "load-factor");
             let is_little = column != "throughput" && (factor + 0.01 < low || high < factor - 0.01);
             let others: Vec<f64> = (0..table.rows.len()).filter(|other| *other != row).map(data).collect();
-            let (least, most) = (
-                others.iter().copied().fold(f64::INFINITY, f64::min),
-                others.iter().copied().fold(0.0, f64::max),
-            );
+            let least = others.iter().copied().fold(f64::INFINITY, f64::min);
+            let most = others.iter().copied().fold(0.0, f64::max);
             // Twice as far as the other rows are from each other.
             let room = most - least;
             let own = data(row);

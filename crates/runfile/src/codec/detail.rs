@@ -63,7 +63,8 @@ fn read_fields(from: &mut ByteReader) -> Result<KindHistograms, CodecError> {
     let response = histograms(from)?;
     let mut failed = BTreeMap::new();
     for _ in 0..from.count()? {
-        let (kind, outcome) = (from.u16()?, from.outcome()?);
+        let kind = from.u16()?;
+        let outcome = from.outcome()?;
         let key = (kind, outcome);
         if failed.last_key_value().is_some_and(|(last, _)| key <= *last) {
             return Err(CodecError::Outcome(outcome as u64));

@@ -207,7 +207,8 @@ fn codes(from: &mut ByteReader) -> Result<FailureCodes, CodecError> {
     let mut last = None;
     let count = from.count()?;
     for _ in 0..count {
-        let (outcome, code) = (from.outcome()?, from.u32()?);
+        let outcome = from.outcome()?;
+        let code = from.u32()?;
         if Some((outcome, code)) <= last || CODES_MAX < count {
             return Err(CodecError::Outcome(outcome as u64));
         }
@@ -219,7 +220,8 @@ fn codes(from: &mut ByteReader) -> Result<FailureCodes, CodecError> {
 }
 
 fn put_moments(moments: &Moments, n_before: u64, into: &mut Vec<u8>) {
-    let (n, least) = (u128::from(moments.n), u128::from(moments.min));
+    let n = u128::from(moments.n);
+    let least = u128::from(moments.min);
     let range = moments.max.wrapping_sub(moments.min);
     let sum_above = moments.sum.wrapping_sub(n * least);
     // Σ(x − a)² = Σx² − a·(2·Σ(x − a) + n·a)
@@ -240,14 +242,16 @@ fn put_moments(moments: &Moments, n_before: u64, into: &mut Vec<u8>) {
 
 fn moments(n_before: u64, from: &mut ByteReader) -> Result<Moments, CodecError> {
     let first = from.u128()?;
-    let (n, is_constant) = (unfolded(first >> 1, n_before)?, first & 1 == 1);
+    let n = unfolded(first >> 1, n_before)?;
+    let is_constant = first & 1 == 1;
     if n == 0 {
         return Ok(Moments::default());
     }
     let min = from.u64()?;
     let (range, sum_above, squares_above) =
         if is_constant { (0, 0, 0) } else { (from.u64()?, from.u128()?, from.u128()?) };
-    let (count, least) = (u128::from(n), u128::from(min));
+    let count = u128::from(n);
+    let least = u128::from(min);
     let shift = least.wrapping_mul(sum_above.wrapping_mul(2).wrapping_add(count * least));
     Ok(Moments {
         n,

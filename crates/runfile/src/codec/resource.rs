@@ -133,7 +133,8 @@ mod tests {
                 .map(|(point, machine, values)| record(point, machine, &values.into_iter().collect::<Vec<_>>()))
                 .collect();
             rows.sort_by_key(|row| row.load_point);
-            let (mut writes, mut reads) = (LastReadings::default(), LastReadings::default());
+            let mut writes = LastReadings::default();
+            let mut reads = LastReadings::default();
             for row in rows {
                 let bytes = encode_resource(&mut writes, &row);
                 let values = decode_resource(&mut reads, row.load_point, row.machine, &bytes).unwrap();

@@ -107,7 +107,9 @@ fn interval() -> impl Strategy<Value = IntervalRecord> {
             health,
             sut,
         )| {
-            let (threads, cpu, run_queue) = (health.0, Nanos(health.1), Nanos(health.2));
+            let threads = health.0;
+            let cpu = Nanos(health.1);
+            let run_queue = Nanos(health.2);
             IntervalRecord {
                 load_point: KEY.load_point,
                 agent: KEY.agent,

@@ -40,7 +40,8 @@ impl SealKey {
 
     /// Returns the text of a key file, with the secret in it.
     pub fn secret_text(&self) -> String {
-        let (public, secret) = (self.public(), to_hex(self.0.as_bytes()));
+        let public = self.public();
+        let secret = to_hex(self.0.as_bytes());
         format!(
             "# A key that Plimsoll seals run files with. Whoever has this file can seal in its owner's name.\n\
              # Its public half, for `plimsoll audit --signed-by`: {public}\n{SECRET}{secret}\n"

@@ -47,7 +47,9 @@ fn verify_all(run: &Run, findings: &mut Vec<VerifyFinding>) -> Result<(), RunFil
                 continue;
             }
         };
-        let (load_point, agent, first_interval) = (row.key.load_point, row.key.agent, row.first_interval);
+        let load_point = row.key.load_point;
+        let agent = row.key.agent;
+        let first_interval = row.first_interval;
         findings.extend(what.into_iter().map(|what| VerifyFinding::DetailDiffers {
             load_point,
             agent,

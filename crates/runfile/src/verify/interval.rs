@@ -23,7 +23,8 @@ pub(super) fn verify(run: &Run, findings: &mut Vec<VerifyFinding>) -> Chain {
         chain.n_rows += 1;
         verify_link(&row, &chain.last, findings);
         chain.last = row.hash;
-        let (load_point, agent) = (row.key.load_point, row.key.agent);
+        let load_point = row.key.load_point;
+        let agent = row.key.agent;
         let expected = next.insert((load_point, agent), row.index.saturating_add(1)).unwrap_or(0);
         if expected != row.index {
             findings.push(VerifyFinding::MissingInterval { load_point, agent, expected, found: row.index });
@@ -39,7 +40,9 @@ pub(super) fn verify(run: &Run, findings: &mut Vec<VerifyFinding>) -> Chain {
 
 fn verify_link(row: &IntervalRow, previous: &Hash, findings: &mut Vec<VerifyFinding>) {
     if row.key.link(previous, row.index, &row.record) != row.hash {
-        let (load_point, agent, index) = (row.key.load_point, row.key.agent, row.index);
+        let load_point = row.key.load_point;
+        let agent = row.key.agent;
+        let index = row.index;
         findings.push(VerifyFinding::BrokenChain { load_point, agent, index });
     }
 }
@@ -51,9 +54,12 @@ fn verify_columns(run: &Run, row: &IntervalRow, findings: &mut Vec<VerifyFinding
     };
     let recorded = figures(&record, &run.plan().catalog.transferred);
     for (index, column) in FIGURES.into_iter().enumerate() {
-        let (stored, recorded) = (row.figures[index], recorded[index]);
+        let stored = row.figures[index];
+        let recorded = recorded[index];
         if stored != recorded {
-            let (load_point, agent, index) = (record.load_point, record.agent, record.index);
+            let load_point = record.load_point;
+            let agent = record.agent;
+            let index = record.index;
             findings.push(VerifyFinding::ColumnDiffers {
                 load_point,
                 agent,

@@ -147,7 +147,8 @@ impl Synthesis {
         let response = self.lognormal(median_ms * factor, 0.6);
         let connect = self.lognormal(0.3, 0.5);
         let first_byte = Nanos(connect.0 + (response.0 - connect.0.min(response.0)) / 2);
-        let (body, head) = (FILES[kind].0, 180 + FILES[kind].0.ilog10() as u64);
+        let body = FILES[kind].0;
+        let head = 180 + FILES[kind].0.ilog10() as u64;
         let totals = &mut record.kinds[kind];
         totals.response.record(response.0);
         for (measure, value) in [

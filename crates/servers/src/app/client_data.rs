@@ -79,9 +79,10 @@ impl ClientData {
         let blocks = buffer.blocks(n);
         files.blocks.read_exact_at(blocks, first * BLOCK_BYTES as u64).map_err(status)?;
         let (blocks, _) = blocks.as_chunks::<BLOCK_BYTES>();
-        match blocks.iter().zip(first..).all(|(block, number)| block_number(block) == number) {
-            true => Ok(first),
-            false => Err(AppStatus::WrongBlock),
+        if blocks.iter().zip(first..).all(|(block, number)| block_number(block) == number) {
+            Ok(first)
+        } else {
+            Err(AppStatus::WrongBlock)
         }
     }
 
@@ -201,7 +202,8 @@ mod tests {
     ) {
         let parent = tempfile::tempdir_in("/var/tmp").unwrap();
         let directory = DataDirectory::create(parent.path(), "app-server-").unwrap();
-        let (mut data, mut buffer) = (ClientData::new(7, APPEND_BYTES_MAX), TransferBuffer::new());
+        let mut data = ClientData::new(7, APPEND_BYTES_MAX);
+        let mut buffer = TransferBuffer::new();
         data.prepare(settings, &directory, &mut buffer).unwrap();
         test(&mut data, &directory, &mut buffer);
     }
@@ -240,7 +242,8 @@ mod tests {
 
     #[test]
     fn a_warm_range_is_in_the_page_cache_and_a_cold_one_is_not() {
-        let (file_bytes, range_bytes) = (2 * CACHED_BLOCKS * 4096, CACHED_BLOCKS * 4096);
+        let file_bytes = 2 * CACHED_BLOCKS * 4096;
+        let range_bytes = CACHED_BLOCKS * 4096;
         for (io, is_cold, is_cached) in [
             (FileIo::Buffered, false, true),
             (FileIo::Buffered, true, false),
@@ -300,7 +303,8 @@ mod tests {
 
     #[test]
     fn there_are_no_operations_before_the_files() {
-        let (mut data, mut buffer) = (ClientData::new(1, APPEND_BYTES_MAX), TransferBuffer::new());
+        let mut data = ClientData::new(1, APPEND_BYTES_MAX);
+        let mut buffer = TransferBuffer::new();
         assert_eq!(data.read(0, 1, &mut buffer), Err(AppStatus::OutOfPhase));
         assert_eq!(data.append(&mut buffer), Err(AppStatus::OutOfPhase));
     }

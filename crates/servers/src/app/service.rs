@@ -54,7 +54,8 @@ impl FrameService for AppService {
     }
 
     fn run(&self, _lane: usize, mut requests: Requests<'_, AppService>) {
-        let (buffer, table) = (TransferBuffer::new(), WorkTable::default());
+        let buffer = TransferBuffer::new();
+        let table = WorkTable::default();
         let mut thread = ServiceThread { service: self, buffer, table };
         while let Some(request) = requests.next_request() {
             let result = thread.perform(&request, requests.reply());
@@ -96,7 +97,8 @@ impl ServiceThread<'_> {
     /// Performs a request; returns its result. A payload is appended to the reply.
     fn perform(&mut self, request: &FrameRequest<AppSession>, reply: &mut Vec<u8>) -> Result<u64, AppStatus> {
         let operation = AppOperation::from_number(request.header.operation).ok_or(AppStatus::BadRequest)?;
-        let (argument, payload) = (request.header.argument, request.payload());
+        let argument = request.header.argument;
+        let payload = request.payload();
         if request.header.flags != 0 || !takes_payload(operation, payload.len()) {
             return Err(AppStatus::BadRequest);
         }

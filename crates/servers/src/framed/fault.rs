@@ -264,7 +264,8 @@ mod tests {
     fn one_in_so_many_operations_meets_a_fault() {
         let plan = FrameFaultPlan::parse(&FAULTS, ["stall:3", "busy:2"]).unwrap();
         let met: Vec<_> = (0..6).map(|_| plan.next()).collect();
-        let (stall, busy) = (Some(FrameFaultAction::Stall), Some(FrameFaultAction::Status(1)));
+        let stall = Some(FrameFaultAction::Stall);
+        let busy = Some(FrameFaultAction::Status(1));
         assert_eq!(met, [None, busy, stall, busy, None, stall]);
         assert_eq!(FrameFaultPlan::default().next(), None);
     }

@@ -193,7 +193,8 @@ mod tests {
     #[test]
     fn every_job_wakes_a_waiting_thread() {
         const JOBS: u64 = 10_000;
-        let (queue, done) = (JobQueue::new(1, 1), AtomicU64::new(0));
+        let queue = JobQueue::new(1, 1);
+        let done = AtomicU64::new(0);
         std::thread::scope(|scope| {
             for _ in 0..3 {
                 scope.spawn(|| {

@@ -75,7 +75,8 @@ impl<S: FrameService> Reactor<S> {
                 self.accept()?;
             }
             for event in &events {
-                let (id, flags) = (event.data.u64(), event.flags);
+                let id = event.data.u64();
+                let flags = event.flags;
                 match id {
                     LISTENER => self.accept()?,
                     WAKER => self.resume(),

@@ -61,7 +61,9 @@ impl<'s, S: FrameService> Requests<'s, S> {
     /// Creates the calling thread's part.
     pub(super) fn new(shared: &'s SharedState<S>, lane: usize) -> Requests<'s, S> {
         let throttle = shared.throttle.as_ref().map(|throttle| throttle.thread());
-        let (has_taken, started, fault) = (false, Nanos::ZERO, None);
+        let has_taken = false;
+        let started = Nanos::ZERO;
+        let fault = None;
         Requests { shared, lane, throttle, has_taken, started, fault, reply: Vec::new() }
     }
 

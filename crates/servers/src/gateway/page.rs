@@ -327,7 +327,8 @@ mod tests {
         let page = GeneratedPage::find(b"/cgi-bin/simple", b"size=300&seed=4").unwrap();
         let whole = page.body.clone().into_bytes();
         for piece in [1, 7, 49, 50, 51, 299, 300, 1000] {
-            let (mut body, mut made) = (page.body.clone(), Vec::new());
+            let mut body = page.body.clone();
+            let mut made = Vec::new();
             while 0 < body.left() {
                 body.append(&mut made, piece);
             }

@@ -117,7 +117,8 @@ impl FastCgiGateway {
     pub fn start(options: &GatewayOptions) -> io::Result<FastCgiGateway> {
         check_workers(options.workers)?;
         let (listener, address) = listen(&options.listen)?;
-        let (taken, stopped) = (AtomicUsize::new(0), AtomicBool::new(false));
+        let taken = AtomicUsize::new(0);
+        let stopped = AtomicBool::new(false);
         let lock = PageLock::default();
         let shared = Shared { listener, workers: options.workers, taken, stopped, lock };
         let mut gateway = FastCgiGateway { address, shared: Arc::new(shared), threads: Vec::new() };

@@ -200,9 +200,10 @@ impl OrderData {
     }
 
     fn check_room(&self, bytes: u64) -> Result<(), OrderServerError> {
-        match self.directory.has_room(bytes)? {
-            true => Ok(()),
-            false => Err(OrderServerError::Room { path: self.parent.clone(), bytes }),
+        if self.directory.has_room(bytes)? {
+            Ok(())
+        } else {
+            Err(OrderServerError::Room { path: self.parent.clone(), bytes })
         }
     }
 

@@ -152,10 +152,8 @@ impl OrderService {
     /// Loads the data if a request asks for it; the thread has no connection to them. Gives other requests back.
     fn load_if_asked(&self, request: Request, requests: &mut Requests<'_, OrderService>) -> Option<Request> {
         let Ok(Action::Load { is_anew }) = self.action(&request) else { return Some(request) };
-        let mut progress = |_: u64| match requests.is_stopping() {
-            true => ControlFlow::Break(()),
-            false => ControlFlow::Continue(()),
-        };
+        let mut progress =
+            |_: u64| if requests.is_stopping() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) };
         let loaded = self.data.load(is_anew, &mut progress);
         let result = match loaded {
             Ok(()) => self.describe(&self.data.current(), requests.reply()),

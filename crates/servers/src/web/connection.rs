@@ -176,7 +176,8 @@ impl<W: ByteStream> Http1Connection<'_, W> {
             (Resource::Page(page), fault) => {
                 shared.lock.pause_task(page.pause).await;
                 let Some(fault) = fault else { return self.make(page, head, keep_alive).await };
-                let (site, reply) = (&shared.site, &ReadyReply::from(page));
+                let site = &shared.site;
+                let reply = &ReadyReply::from(page);
                 self.play(fault(&CorrectReply { site, reply, version: head.version, keep_alive })).await
             }
         }
@@ -196,7 +197,8 @@ impl<W: ByteStream> Http1Connection<'_, W> {
             self.send(&start, &[]).await?;
             return Ok(ConnectionEnding::AsAsked);
         }
-        let (mut start, mut piece) = (&start[..], Vec::new());
+        let mut start = &start[..];
+        let mut piece = Vec::new();
         loop {
             page.body.append(&mut piece, LETTERS_PER_TURN);
             self.shared.spend((piece.len() / LETTERS_PER_WORK) as u32);

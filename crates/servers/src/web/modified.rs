@@ -15,7 +15,8 @@ const LAST_MODIFIED_DATE: Date = Date { year: 2000, month: 1, day: 1, time: (0, 
 /// present, because the server has no entity tags (RFC 9110 §13.1.2, §13.1.3).
 #[inline]
 pub(super) fn is_unmodified(head: &[u8]) -> bool {
-    let (mut since, mut by_tag) = (None, false);
+    let mut since = None;
+    let mut by_tag = false;
     for (name, value) in headers(head) {
         // The lengths are compared first because every request passes here.
         match name.len() {
@@ -50,7 +51,9 @@ fn parse_date(value: &[u8]) -> Option<Date> {
         [_weekday, day, month, year, time, "GMT"] => date(number(year, 4)?, month, day, time),
         [_weekday, date_dashed, time, "GMT"] => {
             let mut parts = date_dashed.split('-');
-            let (day, month, year) = (parts.next()?, parts.next()?, number(parts.next()?, 2)?);
+            let day = parts.next()?;
+            let month = parts.next()?;
+            let year = number(parts.next()?, 2)?;
             // A two-digit year means the nearest one to the present.
             date(if year < 70 { 2000 + year } else { 1900 + year }, month, day, time)
         }

@@ -281,7 +281,8 @@ fn accept_some(listener: &Socket, shared: &Rc<SharedState>) -> Result<(), Errno>
 fn start_connection(socket: OwnedFd, shared: &Rc<SharedState>) {
     shared.count(|counts| counts.connections += 1);
     shared.spend(1);
-    let (stream, owned) = (TcpStream::from(socket), Rc::clone(shared));
+    let stream = TcpStream::from(socket);
+    let owned = Rc::clone(shared);
     match &shared.handshake {
         Handshake::Plain => tokio::task::spawn_local(serve_connection(stream, owned)),
         Handshake::PlainHttp2 => tokio::task::spawn_local(serve_http1_or_http2(stream, owned)),

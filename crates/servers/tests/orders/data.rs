@@ -49,7 +49,8 @@ fn change(server: &OrderServer) {
 fn a_golden_copy_is_made_once_and_everything_else_is_removed() {
     let parent = on_disk();
     let server = start(options(parent.path()));
-    let (first, totals) = (Client::open(&server, 0).hello(), Client::open(&server, 0).totals());
+    let first = Client::open(&server, 0).hello();
+    let totals = Client::open(&server, 0).totals();
     change(&server);
     server.stop().unwrap();
     assert_eq!(names(parent.path()), [GOLDEN]);
@@ -109,7 +110,8 @@ fn data_come_back_to_their_first_state() {
     let server = start(options(parent.path()));
     let mut client = Client::open(&server, 0);
     let mut other = Client::open(&server, 1);
-    let (first, totals) = (client.hello(), client.totals());
+    let first = client.hello();
+    let totals = client.totals();
     let golden = parent.path().join(GOLDEN);
     let inode = || fs::metadata(&golden).unwrap().ino();
     let made = inode();

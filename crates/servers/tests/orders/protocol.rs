@@ -135,7 +135,8 @@ fn faults_concern_replies_and_statuses_the_transaction_too() {
         let parent = on_disk();
         let server = faulty(parent.path(), fault.name);
         let mut client = Client::open(&server, 0);
-        let (before, data) = (client.totals(), client.hello());
+        let before = client.totals();
+        let data = client.hello();
         let mut user = User::new(0, &data);
         let mut order = user.input_of(TransactionType::NewOrder);
         while order.kind() != TransactionKind::NewOrder {

@@ -30,7 +30,8 @@ fn every_transaction_is_performed() {
         client.transact(&user.input_of(kind)).unwrap();
         assert!(client.hello().is_untouched, "it has only read");
     }
-    let (before, mut counts) = (client.totals(), Counts::default());
+    let before = client.totals();
+    let mut counts = Counts::default();
     for kind in TransactionType::ALL {
         let input = user.input_of(kind);
         let output = client.transact(&input).unwrap();
@@ -51,7 +52,8 @@ fn an_order_is_rolled_back() {
     let parent = on_disk();
     let server = start(options(parent.path()));
     let mut client = Client::open(&server, 0);
-    let (before, mut user) = (client.totals(), User::new(0, &client.hello()));
+    let before = client.totals();
+    let mut user = User::new(0, &client.hello());
     let is_rolled_back =
         |input: &TransactionInput| matches!(input, TransactionInput::NewOrder(order) if order.is_rolled_back);
     let mut inputs = std::iter::repeat_with(|| user.input_of(TransactionType::NewOrder));
@@ -114,7 +116,8 @@ fn clients_that_close_in_a_transaction_leave_consistent_data() {
     let parent = on_disk();
     let server = start(OrderOptions { terminals_max: 64, ..options(parent.path()) });
     let mut observer = Client::open(&server, 63);
-    let (before, data) = (observer.totals(), observer.hello());
+    let before = observer.totals();
+    let data = observer.hello();
     let mut expected = 0;
     for number in 0..30 {
         let mut client = Client::open(&server, number.into());

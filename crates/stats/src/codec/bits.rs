@@ -49,7 +49,8 @@ impl BitModel {
     /// The weight of a decision in 1/65,536 after so many others: one over their number and two.
     const WEIGHTS: [i32; BitModel::SEEN_MAX as usize + 1] = {
         let mut weights = [0; BitModel::SEEN_MAX as usize + 1];
-        let (mut seen, mut divisor) = (0, 2);
+        let mut seen = 0;
+        let mut divisor = 2;
         while seen < weights.len() {
             weights[seen] = 65_536 / divisor;
             (seen, divisor) = (seen + 1, divisor + 1);
@@ -62,7 +63,8 @@ impl BitModel {
 
     fn learn(&mut self, yes: bool) {
         let goal = if yes { 0xffff } else { 1 };
-        let (model, seen) = (i32::from(self.yes), usize::from(self.seen));
+        let model = i32::from(self.yes);
+        let seen = usize::from(self.seen);
         // A step down is rounded away from zero and so ends at 1; it never passes the goal.
         let next = model + (((goal - model) * BitModel::WEIGHTS[seen]) >> 16);
         self.yes = u16::try_from(next).expect("it lies between the last estimate and the goal");
@@ -297,7 +299,8 @@ mod tests {
     use super::*;
 
     fn coded(counts: &[u64]) -> Vec<u8> {
-        let (mut model, mut into) = (CountModel::new(), Encoder::after(Vec::new()));
+        let mut model = CountModel::new();
+        let mut into = Encoder::after(Vec::new());
         counts.iter().for_each(|count| model.write(*count, &mut into));
         into.finish()
     }
@@ -326,7 +329,8 @@ mod tests {
             counts in prop::collection::vec((0..u64::MAX, 0..64u32).prop_map(|(bits, shift)| bits >> shift), 0..40),
         ) {
             let bytes = coded(&counts);
-            let (mut model, mut from) = (CountModel::new(), Decoder::new(&bytes));
+            let mut model = CountModel::new();
+            let mut from = Decoder::new(&bytes);
             for count in counts {
                 prop_assert_eq!(model.read(&mut from), count);
             }

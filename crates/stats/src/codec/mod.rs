@@ -125,7 +125,8 @@ impl Histogram {
 
     /// Reads the buckets; at most all there are, whatever the bytes.
     fn read_counts(&self, bytes: &[u8]) -> Result<Contents, HistogramError> {
-        let (mut counts, mut from) = (CountModel::new(), Decoder::new(bytes));
+        let mut counts = CountModel::new();
+        let mut from = Decoder::new(bytes);
         let buckets = OctaveCounts::new();
         let mut contents = Contents { buckets, last_count: self.n, sum_least: 0, sum_most: 0 };
         let (first, last) = self.extreme_buckets().into_inner();
@@ -319,7 +320,8 @@ mod tests {
         if HIGHEST < max {
             write_varint(values.iter().filter(|value| HIGHEST < **value).count() as u128, &mut bytes);
         }
-        let (mut counts, mut into) = (CountModel::new(), Encoder::after(bytes));
+        let mut counts = CountModel::new();
+        let mut into = Encoder::after(bytes);
         for (bucket, count) in (index(min)..).zip(&dense[index(min)..index(max)]) {
             if left == 1 {
                 break;

@@ -108,7 +108,8 @@ impl LogRatio {
         if a.len().min(b.len()) < N_REPETITIONS_MIN {
             return None;
         }
-        let (a, b) = (logs(a)?, logs(b)?);
+        let a = logs(a)?;
+        let b = logs(b)?;
         let part = |logs: &[f64]| (variance(logs) / logs.len() as f64, logs.len() as f64 - 1.0);
         let (error, degrees_of_freedom) = combined(&[part(&a), part(&b)]);
         let tails = TailFactors::of(&b, &a, error, seed)?;
@@ -130,7 +131,8 @@ impl LogRatio {
     /// Time.
     pub fn of_runs(a: &[MeasuredFigure], b: &[MeasuredFigure], between: BetweenRuns) -> Option<LogRatio> {
         let values = |side: &[MeasuredFigure]| logs(&side.iter().map(|one| one.value).collect::<Vec<_>>());
-        let (logs_a, logs_b) = (values(a)?, values(b)?);
+        let logs_a = values(a)?;
+        let logs_b = values(b)?;
         if logs_a.is_empty() || logs_b.is_empty() {
             return None;
         }
@@ -141,7 +143,8 @@ impl LogRatio {
         let (error, degrees_of_freedom) = combined(&parts);
         let per_run = (mean_square(a) + mean_square(b) + 2.0 * variance).sqrt();
         let value = mean(&logs_b) - mean(&logs_a);
-        let (tails, freedom_per_run) = (TailFactors::STUDENT, 2.0);
+        let tails = TailFactors::STUDENT;
+        let freedom_per_run = 2.0;
         let found = LogRatio { value, error, degrees_of_freedom, tails, per_run, freedom_per_run };
         error.is_finite().then_some(found)
     }

@@ -49,7 +49,8 @@ pub fn standard_error(seconds: &[(f64, f64)]) -> Option<StandardError> {
     if seconds.len() < N_BATCHES_MIN || !positive(above) || !positive(below) {
         return None;
     }
-    let (ratio, unit) = (above / below, above / seconds.len() as f64);
+    let ratio = above / below;
+    let unit = above / seconds.len() as f64;
     let contributions: Vec<f64> = seconds.iter().map(|one| (one.0 - ratio * one.1) / unit).collect();
     let length = contributions.len().div_ceil(N_BATCHES_MAX);
     let left_out = contributions.len() % length;

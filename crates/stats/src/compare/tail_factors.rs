@@ -35,7 +35,8 @@ impl TailFactors {
             return Some(TailFactors::STUDENT);
         }
         let mut rng = Rng::new(seed, StreamPurpose::Resampling, 0);
-        let (plus, minus) = (Deviations::of(minuend), Deviations::of(subtrahend));
+        let plus = Deviations::of(minuend);
+        let minus = Deviations::of(subtrahend);
         let replicates = (0..N_REPLICATES).map(|_| plus.drawn(&mut rng) - minus.drawn(&mut rng)).collect();
         let (low, high) = percentile_interval(replicates, CONFIDENCE)?;
         let normal = normal_quantile((1.0 + CONFIDENCE.0) / 2.0)? * error;

@@ -113,7 +113,8 @@ pub(super) fn fit<const N: usize>(
     let solution = solve::<N>(&observations).ok_or(FitError::Undetermined)?;
     let quality = quality(&observations, &solution, n_sizes < n_trusted);
     let estimate = |i: usize| {
-        let (value, error) = (solution.parameters[i], solution.errors[i]);
+        let value = solution.parameters[i];
+        let error = solution.errors[i];
         let estimate = Estimate::from_error(value, error, quality.degrees_of_freedom, confidence)?;
         Some(clipped(i, estimate))
     };

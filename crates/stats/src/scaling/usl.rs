@@ -50,7 +50,8 @@ impl Usl {
     ///
     /// Source: the derivative of X(p) set to zero; Gunther 2007, section 5.2.
     pub fn peak(&self) -> Option<Prediction> {
-        let (sigma, kappa) = (self.sigma.value, self.kappa.value);
+        let sigma = self.sigma.value;
+        let kappa = self.kappa.value;
         (0.0 < kappa).then(|| self.at(((1.0 - sigma) / kappa).sqrt().max(1.0)))
     }
 }

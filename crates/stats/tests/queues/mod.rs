@@ -38,7 +38,8 @@ impl Service {
 pub(crate) fn seconds(seed: u64, service: Service, utilization: f64, n: usize) -> Vec<Vec<f64>> {
     let mut rng = Rng::new(seed, StreamPurpose::Simulation, 0);
     let mut seconds = vec![Vec::new(); n];
-    let (mut due, mut done) = (0.0, 0.0_f64);
+    let mut due = 0.0;
+    let mut done = 0.0_f64;
     loop {
         due += rng.exponential_unit() / (utilization * CAPACITY);
         done = done.max(due) + service.draw(&mut rng);

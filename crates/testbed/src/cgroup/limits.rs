@@ -79,7 +79,8 @@ mod tests {
         };
         assert_eq!(limits.to_string(), "1000000 B/s read, 50 writes/s on 254:0");
         let numbers: Vec<_> = limits.numbers().collect();
-        let (read, write) = ("blkio.throttle.read_bps_device", "blkio.throttle.write_iops_device");
+        let read = "blkio.throttle.read_bps_device";
+        let write = "blkio.throttle.write_iops_device";
         assert_eq!(numbers, [(read, "rbps", 1_000_000), (write, "wiops", 50)]);
     }
 }

@@ -162,7 +162,8 @@ impl ControlGroup {
         let Some(cpus) = self.limits.quota else {
             return format!("none; CPU time accounted by {}", self.version().name());
         };
-        let (quota, holding) = (Quota::new(cpus), self.enforcement(Controller::Cpu));
+        let quota = Quota::new(cpus);
+        let holding = self.enforcement(Controller::Cpu);
         match self.enforced_limits().quota {
             Some(_) => format!("{quota}, {holding} ({} in {} µs)", quota.quota_us, quota.period_us),
             None => format!("{quota} requested, {holding}"),

@@ -56,9 +56,10 @@ impl Recipe {
     /// The recipe does not exist, it is an accelerator, or the file cannot be read or contains a mistake.
     pub fn load(name: &str) -> Result<Recipe, RecipeError> {
         let recipe = load(name, BUILT_IN_RECIPES, BUILT_IN_ACCELERATORS)?;
-        match recipe.is_accelerator() {
-            true => Err(RecipeError::Accelerator { name: name.to_owned() }),
-            false => Ok(recipe),
+        if recipe.is_accelerator() {
+            Err(RecipeError::Accelerator { name: name.to_owned() })
+        } else {
+            Ok(recipe)
         }
     }
 
@@ -68,9 +69,10 @@ impl Recipe {
     /// The recipe does not exist, it is not an accelerator, or the file cannot be read or contains a mistake.
     pub fn load_accelerator(name: &str) -> Result<Recipe, RecipeError> {
         let recipe = load(name, BUILT_IN_ACCELERATORS, BUILT_IN_RECIPES)?;
-        match recipe.is_accelerator() {
-            true => Ok(recipe),
-            false => Err(RecipeError::NoAccelerator { name: name.to_owned() }),
+        if recipe.is_accelerator() {
+            Ok(recipe)
+        } else {
+            Err(RecipeError::NoAccelerator { name: name.to_owned() })
         }
     }
 }

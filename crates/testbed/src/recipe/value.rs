@@ -14,7 +14,8 @@ use super::placeholder::{PLACEHOLDERS, is_port, placeholders, port_placeholder};
 /// The version of the format, which must be `current`.
 pub(super) fn format(current: u32) -> ValueSpec<u32> {
     let schema = move || json!({ "type": "integer", "const": current });
-    let (old, known) = (whole_u32(1..=1), whole_u32(current..=current));
+    let old = whole_u32(1..=1);
+    let known = whole_u32(current..=current);
     let read = move |value: &DeValue| {
         match old.read(value) {
         Ok(_) => Err(ValueError::new("expected a recipe of format 2, found one of format 1").hint(

@@ -59,9 +59,10 @@ impl Recipe {
 
     /// Returns the protocol of an application server: HTTP if it has the variant of this name.
     pub fn app_protocol(&self) -> AppProtocol {
-        match self.variants.contains_key(AppProtocol::Http.name()) {
-            true => AppProtocol::Http,
-            false => AppProtocol::Binary,
+        if self.variants.contains_key(AppProtocol::Http.name()) {
+            AppProtocol::Http
+        } else {
+            AppProtocol::Binary
         }
     }
 }

@@ -35,7 +35,8 @@ impl DataWarmUp {
 impl fmt::Display for DataWarmUp {
     /// Formats the result: `are in memory: …`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (size, passes) = (Bytes(self.data_bytes), &self.read_bytes);
+        let size = Bytes(self.data_bytes);
+        let passes = &self.read_bytes;
         if passes.is_empty() {
             return write!(
                 f,
@@ -89,7 +90,8 @@ mod tests {
 
     /// Warms 100 MiB of data, of which each pass reads so much from disk: all but a page by the server.
     fn warm(reads: &[Option<u64>]) -> DataWarmUp {
-        let (total, rest) = (RefCell::new(Some(7)), RefCell::new(reads.iter()));
+        let total = RefCell::new(Some(7));
+        let rest = RefCell::new(reads.iter());
         let pass = || {
             let more = rest.borrow_mut().next().expect("no more passes");
             let by_step = more.map(|more| more.min(4096));

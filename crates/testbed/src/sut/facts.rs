@@ -113,10 +113,7 @@ fn libraries(maps: &str) -> String {
     let paths = maps.lines().filter_map(|line| line.split_once(" /"));
     let files = paths.map(|(_, path)| path.rsplit('/').next().unwrap_or(path));
     let names: BTreeSet<&str> = files.filter(|file| file.contains(".so")).collect();
-    match names.is_empty() {
-        true => "none".to_owned(),
-        false => names.into_iter().collect::<Vec<_>>().join(", "),
-    }
+    if names.is_empty() { "none".to_owned() } else { names.into_iter().collect::<Vec<_>>().join(", ") }
 }
 
 /// Lists the environment variables that a program is given.

@@ -46,7 +46,8 @@ fn copy(from: &Path, to: &Path) -> io::Result<()> {
 }
 
 fn copy_file(from: &Path, to: &Path) -> io::Result<()> {
-    let (mut source, mut copy) = (File::open(from)?, File::create_new(to)?);
+    let mut source = File::open(from)?;
+    let mut copy = File::create_new(to)?;
     match rustix::fs::ioctl_ficlone(&copy, &source) {
         Ok(()) => Ok(()),
         // The file system cannot share contents.

@@ -163,7 +163,8 @@ impl GoldenPath {
 
     /// Locks the place, and waits for it.
     fn lock(&self, attempt: fn(&File) -> Result<(), TryLockError>) -> io::Result<File> {
-        let (path, clock) = (lock_path(&self.folder, &self.name), RealClock::start());
+        let path = lock_path(&self.folder, &self.name);
+        let clock = RealClock::start();
         loop {
             match try_lock(&path, attempt)? {
                 Some(lock) => return Ok(lock),
@@ -390,7 +391,8 @@ mod tests {
     #[test]
     fn one_of_several_runs_at_once_makes_the_copy() {
         let base = tempfile::tempdir().unwrap();
-        let (n_made, barrier) = (AtomicU32::new(0), Barrier::new(4));
+        let n_made = AtomicU32::new(0);
+        let barrier = Barrier::new(4);
         let run = |number: u32| {
             barrier.wait();
             match look_up(base.path(), key("one")).unwrap() {

@@ -8,12 +8,14 @@ const LINES_MAX: usize = 2000;
 ///
 /// `None` if a text is too long. The common lines are a longest common subsequence.
 pub(super) fn changed_lines(first: &str, second: &str) -> Option<Vec<String>> {
-    let (first, second) = (lines(first), lines(second));
+    let first = lines(first);
+    let second = lines(second);
     if LINES_MAX < first.len().max(second.len()) {
         return None;
     }
     let common = common_lengths(&first, &second);
-    let (mut i, mut j) = (0, 0);
+    let mut i = 0;
+    let mut j = 0;
     let mut changed = Vec::new();
     while i < first.len() || j < second.len() {
         let is_common = i < first.len() && j < second.len() && first[i] == second[j];
@@ -43,9 +45,10 @@ pub(super) fn common_lengths(first: &[&str], second: &[&str]) -> Vec<Vec<u32>> {
     let mut common = vec![vec![0; second.len() + 1]; first.len() + 1];
     for i in (0..first.len()).rev() {
         for j in (0..second.len()).rev() {
-            common[i][j] = match first[i] == second[j] {
-                true => common[i + 1][j + 1] + 1,
-                false => common[i + 1][j].max(common[i][j + 1]),
+            common[i][j] = if first[i] == second[j] {
+                common[i + 1][j + 1] + 1
+            } else {
+                common[i + 1][j].max(common[i][j + 1])
             };
         }
     }
@@ -74,7 +77,8 @@ mod tests {
         fn both_texts_have_the_same_number_of_common_lines(first in "[ab\n]{0,30}", second in "[ab\n]{0,30}") {
             let changed = changed_lines(&first, &second).unwrap();
             let count = |sign: char| changed.iter().filter(|line| line.starts_with(sign)).count();
-            let (first, second) = (lines(&first), lines(&second));
+            let first = lines(&first);
+            let second = lines(&second);
             prop_assert_eq!(first.len() - count('-'), second.len() - count('+'));
             prop_assert_eq!(changed.is_empty(), first == second);
         }

@@ -180,10 +180,13 @@ fn needs_text(needs: &[RequiredFile]) -> String {
 fn hunks(first: &[String], other: &[String]) -> Vec<String> {
     let texts = [first, other].map(|lines| lines.iter().map(String::as_str).collect::<Vec<_>>());
     let common = common_lengths(&texts[0], &texts[1]);
-    let (mut i, mut j) = (0, 0);
+    let mut i = 0;
+    let mut j = 0;
     let mut hunks = Vec::new();
     while i < first.len() || j < other.len() {
-        let (start, mut removed, mut added) = (i, String::new(), String::new());
+        let start = i;
+        let mut removed = String::new();
+        let mut added = String::new();
         while (i < first.len() || j < other.len()) && (first.get(i) != other.get(j)) {
             if j < other.len() && (i == first.len() || common[i + 1][j] < common[i][j + 1]) {
                 added += &format!("\n+{}", other[j]);

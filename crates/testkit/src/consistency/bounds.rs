@@ -75,7 +75,8 @@ fn buckets(report: &str) -> Option<u64> {
 
 fn ports(report: &str) -> Option<u64> {
     let mut ends = setting(report, "net.ipv4.ip_local_port_range")?.split_whitespace().filter_map(number);
-    let (first, last) = (ends.next()?, ends.next()?);
+    let first = ends.next()?;
+    let last = ends.next()?;
     Some((last + 1).saturating_sub(first))
 }
 

@@ -36,7 +36,8 @@ impl<'a> ReportedValue<'a> {
     pub(super) fn is_same(&self, other: &ReportedValue) -> bool {
         /// Differences of the arithmetic, far below the last digit.
         const ROUNDING: f64 = 1e-9;
-        let (one, other) = (self.value(), other.value());
+        let one = self.value();
+        let other = other.value();
         match (seconds(&one), seconds(&other)) {
             (Some(one), Some(other)) => (one - other).abs() <= ROUNDING * one.abs(),
             _ => one == other,

@@ -88,7 +88,8 @@ pub(super) async fn serve(mut stream: TcpStream, shared: &Shared) -> Result<()> 
     let mut session =
         StubSession { state: State::Start, statements: HashMap::new(), bound: None, n_open: None };
     // Both have no memory while nothing is under way.
-    let (mut received, mut reply) = (Vec::new(), Vec::new());
+    let mut received = Vec::new();
+    let mut reply = Vec::new();
     while session.state != State::Closed {
         stream.readable().await?;
         {
@@ -215,7 +216,8 @@ impl StubSession {
     }
 
     fn parse(&mut self, mut content: Content<'_>, to: &mut Vec<u8>) -> Result<()> {
-        let (name, sql) = (content.text()?, content.text()?);
+        let name = content.text()?;
+        let sql = content.text()?;
         let is_call = |one: &&Procedure| sql.contains(&format!("{}(", one.name));
         match PROCEDURES.iter().find(is_call) {
             Some(procedure) => {

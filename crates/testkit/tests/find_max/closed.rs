@@ -13,8 +13,11 @@ const fn ms(milliseconds: u64) -> Nanos {
 #[track_caller]
 fn check(name: &'static str, seed: u64, limits: &'static str, server: fn(f64) -> SimServer) -> SearchResult {
     let goal = if limits.is_empty() { SearchGoal::PeakThroughput } else { SearchGoal::HighestPass };
-    let (kind, phases, noise) = (LevelKind::Users, phases(2, 10), Noise::Shared);
-    let (least, most) = (1.0, 150.0);
+    let kind = LevelKind::Users;
+    let phases = phases(2, 10);
+    let noise = Noise::Shared;
+    let least = 1.0;
+    let most = 150.0;
     let found = Scenario { name, seed, kind, goal, limits, least, most, phases, server, noise }.check();
     assert_eq!(found.end, SearchEnd::Server);
     found

@@ -17,8 +17,12 @@ fn point(error_ratio: f64) -> LoadPointResult {
         },
         _ => unreachable!("none or all"),
     };
-    let (kind, goal) = (LevelKind::Users, SearchGoal::HighestPass);
-    let (least, most, phases, noise) = (1.0, 1.0, phases(1, 10), Noise::Shared);
+    let kind = LevelKind::Users;
+    let goal = SearchGoal::HighestPass;
+    let least = 1.0;
+    let most = 1.0;
+    let phases = phases(1, 10);
+    let noise = Noise::Shared;
     Scenario { name: "", seed: 31, kind, goal, limits: "", least, most, phases, server, noise }.run(1.0, 0)
 }
 
@@ -55,7 +59,8 @@ fn limits_are_met_and_missed_with_the_numbers() {
 
 #[test]
 fn unmeasured_values_meet_no_limit() {
-    let (some, none) = (point(0.0), point(1.0));
+    let some = point(0.0);
+    let none = point(1.0);
     assert_eq!(
         check_limit("p99.9<1s", &some),
         Compliance::Undecided(NoData::TooFew { n: 1000, needed: 3688 })
@@ -84,7 +89,8 @@ fn the_rate_limit_does_not_decide_whether_a_load_point_passes() {
     let rules = Rules::default();
     let judged =
         |limits: &str, result: &LoadPointResult| judge(result, &parse_limits(limits).unwrap(), &rules);
-    let (good, bad) = (point(0.0), point(1.0));
+    let good = point(0.0);
+    let bad = point(1.0);
     assert!(judged("p99.9<20ms", &good).has_too_few && !judged("p99.9<20ms,max<1ms", &good).has_too_few);
     let passes = judged("p99<20ms,rate>=5000", &good);
     assert!(passes.passes && passes.is_clear && !passes.is_generator_limited);

@@ -23,8 +23,12 @@ fn check_for(
     limits: &'static str,
     server: fn(f64) -> SimServer,
 ) -> SearchResult {
-    let (kind, goal, phases) = (LevelKind::Rate, SearchGoal::HighestPass, phases(1, steady));
-    let (least, most, noise) = (150.0, 900.0, Noise::Shared);
+    let kind = LevelKind::Rate;
+    let goal = SearchGoal::HighestPass;
+    let phases = phases(1, steady);
+    let least = 150.0;
+    let most = 900.0;
+    let noise = Noise::Shared;
     let found = Scenario { name, seed, kind, goal, limits, least, most, phases, server, noise }.check();
     assert_eq!(found.end, SearchEnd::Server);
     found

@@ -93,7 +93,8 @@ impl Scenario {
     pub(crate) fn check(&self) -> SearchResult {
         let mut answer = None;
         with_seed(self.seed, |_| {
-            let (sweep, found) = (self.sweep(), self.search());
+            let sweep = self.sweep();
+            let found = self.search();
             let (swept, searched) = match self.goal {
                 SearchGoal::HighestPass => (highest(&sweep), found.max.map_or(0.0, |max| max.level)),
                 SearchGoal::PeakThroughput => (greatest(&sweep), found.max.map_or(0.0, |max| max.throughput)),

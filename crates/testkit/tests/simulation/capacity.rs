@@ -34,7 +34,8 @@ fn the_capacity_of_a_fixed_service_is_recovered() {
 #[test]
 fn the_curve_with_think_time_matches_mean_value_analysis() {
     with_seed(2, |seed| {
-        let (service, think) = (ms(2), ms(18));
+        let service = ms(2);
+        let think = ms(18);
         let server = SimServer::new(ServiceTimeDistribution::Exponential(service), Some(1));
         let mut plan = plan(seed, 20);
         plan.workload.web_mut().unwrap().think = ThinkTime::Exponential(think);
@@ -57,7 +58,9 @@ fn the_curve_with_think_time_matches_mean_value_analysis() {
 ///
 /// Source: Reiser and Lavenberg 1980, Mean-Value Analysis of Closed Multichain Queuing Networks.
 fn mean_value_analysis(users: u32, service: f64, think: f64) -> CurvePoint {
-    let (mut rate, mut response, mut queue) = (0.0, 0.0, 0.0);
+    let mut rate = 0.0;
+    let mut response = 0.0;
+    let mut queue = 0.0;
     for n in 1..=users {
         response = service * (1.0 + queue);
         rate = f64::from(n) / (response + think);

@@ -85,7 +85,9 @@ fn what_fell_due_while_the_user_was_busy_is_sent_at_once() {
     plan.rules.operations_min = 10;
     let recording = run(&plan, callers, server);
     let sent: Vec<Nanos> = recording.requests.iter().map(|request| request.sent).collect();
-    let (mut expected, mut free, mut waits) = (Vec::new(), Nanos::ZERO, Moments::default());
+    let mut expected = Vec::new();
+    let mut free = Nanos::ZERO;
+    let mut waits = Moments::default();
     for k in 1..=50 {
         let due = ms(100 * k);
         let begins = due.max(free);

@@ -13,7 +13,8 @@ use super::{assert_valid, close, ms, reasons, remarks, us};
 /// Three standard deviations of a binomial count.
 #[track_caller]
 fn binomial(what: &str, found: u64, n: u64, p: f64) {
-    let (expected, n) = (n as f64 * p, n as f64);
+    let expected = n as f64 * p;
+    let n = n as f64;
     let deviation = (n * p * (1.0 - p)).sqrt();
     assert!((found as f64 - expected).abs() <= 3.0 * deviation, "{what}: {found}, expected {expected}");
 }

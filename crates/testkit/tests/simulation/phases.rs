@@ -105,7 +105,8 @@ fn users_arrive_and_leave_evenly_over_the_ramps() {
         for user in 0..10 {
             let mut sent =
                 recording.requests.iter().filter(|request| request.user == user).map(|request| request.sent);
-            let (come, gone) = (ms(500 * u64::from(user)), ms(15_000 + 500 * u64::from(user)));
+            let come = ms(500 * u64::from(user));
+            let gone = ms(15_000 + 500 * u64::from(user));
             assert_eq!(sent.next(), Some(come));
             let left = sent.next_back().unwrap();
             assert!(left < gone && gone <= left + ms(20), "user {user} leaves at {left}");

@@ -59,7 +59,8 @@ fn operations_and_due_times_follow_from_the_seed_however_many_slices() {
 #[test]
 fn the_same_plan_seed_and_server_give_the_same_records() {
     with_seed(82, |seed| {
-        let (one, other) = (run(plan(seed, 2)), run(plan(seed, 2)));
+        let one = run(plan(seed, 2));
+        let other = run(plan(seed, 2));
         assert_eq!(one.requests, other.requests);
         assert!(one.intervals == other.intervals);
     });

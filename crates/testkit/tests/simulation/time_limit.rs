@@ -26,7 +26,8 @@ fn an_operation_past_its_limit_is_given_up_and_the_user_goes_on() {
         assert_eq!(timed_out.sum::<u64>(), 16);
         let details = recording.intervals.iter().filter_map(|record| record.detail.as_ref());
         for times in details.filter_map(|detail| detail.failed.get(&(0, Outcome::TimedOut))) {
-            let (min, max) = (times.min().unwrap(), times.max().unwrap());
+            let min = times.min().unwrap();
+            let max = times.max().unwrap();
             assert!(s(1) <= min && max <= s(1) + SWEEP, "given up after {min} to {max}");
         }
         let per_user = |user| recording.requests.iter().filter(move |request| request.user == user);

@@ -41,7 +41,8 @@ fn user_17_does_the_same_however_many_slices() {
         for threads in [2, 3] {
             let sliced = run(plan(seed, threads));
             for user in 0..20 {
-                let (one, other) = (objects_of(&alone, user), objects_of(&sliced, user));
+                let one = objects_of(&alone, user);
+                let other = objects_of(&sliced, user);
                 let n = one.len().min(other.len());
                 assert!(30 < n);
                 assert_eq!(one[..n], other[..n], "user {user} of {threads} slices");
@@ -54,7 +55,8 @@ fn user_17_does_the_same_however_many_slices() {
 #[test]
 fn the_same_seed_gives_the_same_run_and_another_another() {
     with_seed(92, |seed| {
-        let (one, other) = (run(plan(seed, 2)), run(plan(seed, 2)));
+        let one = run(plan(seed, 2));
+        let other = run(plan(seed, 2));
         assert_eq!(one.requests, other.requests);
         assert!(one.intervals == other.intervals);
         let different = run(plan(seed + 1, 2));
@@ -93,7 +95,8 @@ fn think_times_are_recorded_as_drawn() {
     let web = WebWorkload { think: ThinkTime::Fixed(ms(80)), ..one_object() };
     let server = SimServer::new(ServiceTimeDistribution::Fixed(ms(20)), None);
     let intervals = Simulation::new(with_workload(plan, web), server).record().intervals;
-    let (mut drawn, mut spread) = (Moments::default(), Histogram::new());
+    let mut drawn = Moments::default();
+    let mut spread = Histogram::new();
     for record in &intervals {
         drawn.merge(&record.pauses[0]);
         spread.merge(&record.detail.as_ref().unwrap().pauses[0]).unwrap();

@@ -110,10 +110,11 @@ impl Binary {
 
     /// Runs it as cargo would, in the folder of its crate.
     fn run(&self, arguments: &[&str], conditions: Conditions) -> Result<Output> {
-        let mut command = match conditions.is_low {
+        let mut command = if conditions.is_low {
             // From the raised priority of this command to a low one.
-            true => Command::new("nice"),
-            false => Command::new(&self.executable),
+            Command::new("nice")
+        } else {
+            Command::new(&self.executable)
         };
         if conditions.is_low {
             command.args(["-n", "20"]).arg(&self.executable);

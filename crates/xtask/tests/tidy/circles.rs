@@ -59,7 +59,8 @@ fn edge<'a>(import: &Import<'a>) -> Option<(usize, Edge<'a>)> {
 /// Returns the imports that are part of a circle.
 fn in_circles<'a>(imports: &Imports<'a>) -> Vec<Edge<'a>> {
     let reaches = |from: &str, goal: &str| {
-        let (mut seen, mut left) = (BTreeSet::new(), vec![from]);
+        let mut seen = BTreeSet::new();
+        let mut left = vec![from];
         while let Some(room) = left.pop() {
             let next =
                 imports.keys().filter(|(importer, _)| *importer == room).map(|(_, imported)| *imported);

@@ -67,7 +67,8 @@ fn matches_in(text: &str) -> Vec<(usize, Vec<&str>)> {
 
 /// Returns the patterns of the arms in the block of a `match`.
 fn patterns(block: &str) -> Vec<&str> {
-    let (mut patterns, mut rest) = (Vec::new(), block);
+    let mut patterns = Vec::new();
+    let mut rest = block;
     while let Some(arrow) = find_outside(rest, |rest| rest.starts_with("=>")) {
         patterns.push(without_attributes(rest[..arrow].trim()));
         let body = rest[arrow + 2..].trim_start();

@@ -124,7 +124,8 @@ impl<'a> Module<'a> {
         let items =
             code.iter().filter_map(|line| item(line)).filter(|(_, keyword, _)| ITEMS.contains(keyword));
         let items = items.map(|(_, _, name)| name.to_owned()).collect();
-        let (mut imports, mut globs) = (BTreeMap::new(), Vec::new());
+        let mut imports = BTreeMap::new();
+        let mut globs = Vec::new();
         for NamedPath { names, called } in uses_in(&text) {
             if let Some(called) = called {
                 imports.entry(called).or_insert(names);

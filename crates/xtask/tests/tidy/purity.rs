@@ -45,7 +45,8 @@ fn impure(sources: &[Source]) -> Vec<Finding> {
             for name in names(line).filter(|name| leads_outside(line, name)) {
                 let advice =
                     format!("`{name}` in a crate that must be pure: take what it gives as an argument");
-                let (path, subject) = (source.path.clone(), name.to_owned());
+                let path = source.path.clone();
+                let subject = name.to_owned();
                 findings.push(Finding { path, line: number, subject, advice });
             }
         }

@@ -181,7 +181,8 @@ pub(crate) fn item(line: &str) -> Option<(bool, &str, &str)> {
         _ => (false, line),
     };
     let mut words = rest.split(' ').filter(|word| !["unsafe", "async", "extern", ""].contains(word));
-    let (mut keyword, mut name) = (words.next()?, words.next()?);
+    let mut keyword = words.next()?;
+    let mut name = words.next()?;
     if keyword == "const" && name == "fn" {
         (keyword, name) = (name, words.next()?);
     }

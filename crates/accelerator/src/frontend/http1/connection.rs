@@ -60,7 +60,8 @@ impl Unsent {
     /// Returns the rest of a batch of which `sent` bytes were sent.
     pub(in crate::frontend) fn of(output: &[u8], batch: ResponseBatch, sent: usize) -> Unsent {
         let of_output = sent.min(output.len());
-        let (head, mut body) = (output[of_output..].to_vec(), batch.body);
+        let head = output[of_output..].to_vec();
+        let mut body = batch.body;
         Unsent { head, body: body.split_off(sent - of_output), closes: batch.closes }
     }
 }
@@ -183,11 +184,13 @@ pub(in crate::frontend) async fn refuse<W: ClientStream>(
 
 impl<W: ClientStream> Http1Connection<W> {
     fn new(wire: W, peer: Peer, worker: Rc<Worker>, start: InitialState) -> Http1Connection<W> {
-        let (limits, deadline) = (worker.limits(), worker.deadline());
+        let limits = worker.limits();
+        let deadline = worker.deadline();
         // A client that connects is expected to send a request, so the head timeout applies.
-        match start.kept.is_empty() {
-            true => deadline.set_idle(limits.head_timeout),
-            false => deadline.set(limits.head_timeout),
+        if start.kept.is_empty() {
+            deadline.set_idle(limits.head_timeout);
+        } else {
+            deadline.set(limits.head_timeout);
         }
         Http1Connection {
             wire,
@@ -208,7 +211,8 @@ impl<W: ClientStream> Http1Connection<W> {
         let worker = Rc::clone(&self.worker);
         let buffers = &mut *worker.buffers.borrow_mut();
         loop {
-            let (before, mut filled) = (self.kept.len(), self.kept.len());
+            let before = self.kept.len();
+            let mut filled = self.kept.len();
             // The shared buffer may have been overwritten since the last read.
             let Some(room) = buffers.input.get_mut(..before) else {
                 return Poll::Ready(ConnectionEvent::Parse);

@@ -166,7 +166,8 @@ impl<W: ClientStream> Http1Connection<W> {
         mut stream: BodyStream,
         framing: BodyFraming,
     ) -> io::Result<()> {
-        let (mut bytes, mut line_end) = (0, &b""[..]);
+        let mut bytes = 0;
+        let mut line_end = &b""[..];
         loop {
             let piece = {
                 let mut next = pin!(stream.next());

@@ -57,9 +57,10 @@ impl RequestBody for StreamBody {
 impl StreamBody {
     /// Ends a body. Trailers are not forwarded, but pseudo-header fields among them make the request malformed.
     fn end(&self) -> Result<Option<Bytes>, BodyError> {
-        match self.stream_errors.has(u32::from(self.stream.stream_id()), StreamError::PseudoTrailers) {
-            true => Err(BodyError::Malformed("pseudo-header fields in trailers".to_owned())),
-            false => Ok(None),
+        if self.stream_errors.has(u32::from(self.stream.stream_id()), StreamError::PseudoTrailers) {
+            Err(BodyError::Malformed("pseudo-header fields in trailers".to_owned()))
+        } else {
+            Ok(None)
         }
     }
 }

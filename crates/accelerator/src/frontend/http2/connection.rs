@@ -96,7 +96,8 @@ pub async fn serve<S, V: Service>(
 where
     S: AsyncRead + AsyncWrite + Unpin + 'static,
 {
-    let (byte_counts, stream_errors) = (Rc::<Cell<ByteCounts>>::default(), Rc::<StreamErrors>::default());
+    let byte_counts = Rc::<Cell<ByteCounts>>::default();
+    let stream_errors = Rc::<StreamErrors>::default();
     let stream =
         MeteredStream::new(stream, Rc::clone(&byte_counts), FrameInspector::new(Rc::clone(&stream_errors)));
     let gauge = stream.gauge(unacknowledged);
@@ -110,7 +111,8 @@ where
     let keep_alive =
         KeepAlive::new(limits.idle_timeout, settings.ping_interval, connection.ping_pong(), byte_counts);
     let client_context = ClientContext { client, scheme, body_bytes_max: limits.body_bytes_max };
-    let (service, clock) = (Rc::clone(service), RealClock::start());
+    let service = Rc::clone(service);
+    let clock = RealClock::start();
     let shared = StreamContext { service, client_context, limits: *limits, clock, gauge, stream_errors };
     let serving = Http2Connection {
         connection,

@@ -103,7 +103,9 @@ struct Codes {
 impl Codes {
     const fn new() -> Codes {
         let mut codes = Codes { first: [0; 32], start: [0; 32], bytes: [0; 256] };
-        let (mut code, mut n, mut bits) = (0_u32, 0, 1);
+        let mut code = 0_u32;
+        let mut n = 0;
+        let mut bits = 1;
         while bits < 32 {
             code <<= 1;
             (codes.first[bits], codes.start[bits]) = (code, n);
@@ -295,7 +297,8 @@ fn number(block: &mut &[u8], prefix: u32) -> Option<usize> {
 /// Decodes a Huffman-coded string (RFC 7541 §5.2). The padding must be ones, fewer than eight bits.
 fn decode(raw: &[u8], text: &mut Vec<u8>) -> Option<()> {
     text.clear();
-    let (mut code, mut bits) = (0_u32, 0_usize);
+    let mut code = 0_u32;
+    let mut bits = 0_usize;
     for byte in raw {
         for place in (0..8).rev() {
             code = (code << 1) | u32::from(byte >> place & 1);

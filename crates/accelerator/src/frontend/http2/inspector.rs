@@ -193,9 +193,10 @@ impl FrameInspector {
 /// Returns the part of a header block that a frame carries; `None` if it is cut (RFC 9113 §6.2).
 fn fragment(frame: Frame, payload: &[u8]) -> Option<&[u8]> {
     let has = |flag| frame.kind == HEADERS && frame.flags & flag != 0;
-    let (padding, rest) = match has(PADDED) {
-        true => payload.split_first().map(|(padding, rest)| (usize::from(*padding), rest))?,
-        false => (0, payload),
+    let (padding, rest) = if has(PADDED) {
+        payload.split_first().map(|(padding, rest)| (usize::from(*padding), rest))?
+    } else {
+        (0, payload)
     };
     let rest = if has(PRIORITY) { rest.get(5..)? } else { rest };
     rest.get(..rest.len().checked_sub(padding)?)

@@ -45,7 +45,8 @@ impl KeepAlive {
         pings: Option<PingPong>,
         byte_counts: Rc<Cell<ByteCounts>>,
     ) -> KeepAlive {
-        let (idle, ping) = (every(idle_timeout), ping_interval.map(every).zip(pings));
+        let idle = every(idle_timeout);
+        let ping = ping_interval.map(every).zip(pings);
         let (last_idle, last_alive) = Default::default();
         KeepAlive { idle, ping, byte_counts, last_idle, last_alive, is_asked: false }
     }

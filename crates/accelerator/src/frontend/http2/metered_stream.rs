@@ -100,7 +100,8 @@ impl<S: AsyncRead + Unpin> AsyncRead for MeteredStream<S> {
     ) -> Poll<io::Result<()>> {
         let before = buffer.filled().len();
         let polled = Pin::new(&mut *self.stream.borrow_mut()).poll_read(context, buffer);
-        let (bytes, byte_counts) = (buffer.filled().len() - before, self.byte_counts.get());
+        let bytes = buffer.filled().len() - before;
+        let byte_counts = self.byte_counts.get();
         self.byte_counts.set(ByteCounts { read: byte_counts.read + bytes as u64, ..byte_counts });
         match self.inspector.inspect(&buffer.filled()[before..]) {
             Ok(()) => polled,

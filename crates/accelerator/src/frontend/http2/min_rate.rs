@@ -61,7 +61,8 @@ mod tests {
     fn ready_futures_do_not_wait_and_stalled_ones_time_out() {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
         runtime.block_on(async {
-            let (clock, time) = (RealClock::start(), Nanos::from_millis(20));
+            let clock = RealClock::start();
+            let time = Nanos::from_millis(20);
             let mut min_rate = MinRateDeadline::new(time, 1);
             assert_eq!(min_rate.wait(&clock, async { 7 }).await, Some(7));
             assert_eq!(min_rate.remaining(), time);
@@ -75,9 +76,11 @@ mod tests {
     fn sending_ends_once_nothing_leaves_the_machine_any_more() {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
         runtime.block_on(async {
-            let (clock, time) = (RealClock::start(), Nanos::from_millis(40));
+            let clock = RealClock::start();
+            let time = Nanos::from_millis(40);
             for (last, least) in [(20, 20), (0, 1)] {
-                let (mut min_rate, mut looks) = (MinRateDeadline::new(time, 1), 0);
+                let mut min_rate = MinRateDeadline::new(time, 1);
+                let mut looks = 0;
                 let left = || {
                     looks += 1;
                     Some(i64::from(looks.min(last)))

@@ -130,7 +130,8 @@ impl<V: Service> StreamContext<V> {
         respond: &RefCell<SendResponse<Bytes>>,
         start: Nanos,
     ) -> StreamOutcome {
-        let (handling, status) = (response.handling, response.status);
+        let handling = response.handling;
+        let status = response.status;
         let mut sent = SentBytes::default();
         let min_rate = MinRateDeadline::new(self.limits.write_timeout, self.limits.rate_min);
         let is_head = parts.method == Method::HEAD;

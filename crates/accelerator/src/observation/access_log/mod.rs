@@ -271,7 +271,8 @@ mod tests {
     #[test]
     fn no_line_is_lost_when_the_file_is_rotated() {
         let folder = tempfile::tempdir().unwrap();
-        let (path, old) = (folder.path().join("access.log"), folder.path().join("access.log.1"));
+        let path = folder.path().join("access.log");
+        let old = folder.path().join("access.log.1");
         let log = AccessLog::start(open(&path), Notices::default()).unwrap();
         let writer = log.writer();
         writer.line(&entry(b"/before"));

@@ -39,7 +39,10 @@ impl TimestampCache {
         // `Sun, 06 Nov 1994 08:49:37 GMT`: of fixed length, whatever the time.
         let date = write_date(time);
         let part = |range: std::ops::Range<usize>| date.get(range).unwrap_or_default();
-        let (day, month, year, clock) = (part(5..7), part(8..11), part(12..16), part(17..25));
+        let day = part(5..7);
+        let month = part(8..11);
+        let year = part(12..16);
+        let clock = part(17..25);
         let number = MONTHS.iter().position(|name| *name == month).map_or(0, |place| place + 1);
         self.common = format!("{day}/{month}/{year}:{clock} +0000");
         self.iso = format!("{year}-{number:02}-{day}T{clock}");

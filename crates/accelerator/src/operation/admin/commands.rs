@@ -79,7 +79,8 @@ fn read<T: for<'a> Deserialize<'a>>(body: &[u8]) -> Result<T, CommandError> {
 fn key(url: &str, dots: DotSegments) -> Result<String, CommandError> {
     let schemes = [(Scheme::Http, "http://"), (Scheme::Https, "https://")];
     let found = schemes.iter().find_map(|(scheme, start)| {
-        let (given, rest) = (url.get(..start.len())?, url.get(start.len()..)?);
+        let given = url.get(..start.len())?;
+        let rest = url.get(start.len()..)?;
         given.eq_ignore_ascii_case(start).then_some((*scheme, rest))
     });
     let (scheme, rest) = found.ok_or_else(|| CommandError::Url(url.to_owned()))?;

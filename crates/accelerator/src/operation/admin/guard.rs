@@ -131,7 +131,8 @@ mod tests {
     #[test]
     fn cross_site_requests_are_refused() {
         use RequestMethod::{Get, Post};
-        let (site, mode) = ("Sec-Fetch-Site", "Sec-Fetch-Mode");
+        let site = "Sec-Fetch-Site";
+        let mode = "Sec-Fetch-Mode";
         for (method, lines, expected) in [
             (Get, &[][..], 200),
             (Get, &[("Origin", "http://127.0.0.1:8079")], 200),

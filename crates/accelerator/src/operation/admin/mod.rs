@@ -88,7 +88,8 @@ pub(super) async fn serve(
     current: Arc<ActiveConfig>,
 ) {
     let respond = move |request| {
-        let (components, current) = (Arc::clone(&components), Arc::clone(&current));
+        let components = Arc::clone(&components);
+        let current = Arc::clone(&current);
         async move {
             match request {
                 Ok(request) => answer(&request, &components, &current).await,

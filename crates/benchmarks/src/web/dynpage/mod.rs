@@ -54,7 +54,11 @@ mod tests {
         let keep_alive = ConnectionLifetime::KeepAlive { requests_max: None };
         let mut user = PageUser::new(Arc::new(PageMix::new(&workload, keep_alive, 100.0, 100)), 0);
         let mut rng = Rng::new(1, StreamPurpose::User, 0);
-        let (mut sum, mut squares, mut longest, mut n, mut last) = (0.0, 0.0, 0.0f64, 0, None);
+        let mut sum = 0.0;
+        let mut squares = 0.0;
+        let mut longest = 0.0f64;
+        let mut n = 0;
+        let mut last = None;
         while n < 1_000_000 {
             match user.next(last.take(), &mut rng) {
                 Step::Think { time, .. } => {

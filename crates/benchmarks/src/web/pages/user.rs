@@ -117,7 +117,8 @@ mod tests {
     /// Runs a user of the 1.1 pages for `n` steps; an operation fails if its file is in `broken`.
     fn transcript(seed: u64, n: usize, broken: &[&str]) -> String {
         let workload = WEBSTONE_1_1.load().workload.web().unwrap().clone();
-        let (mut user, mut rng) = (user(&workload), Rng::new(seed, StreamPurpose::User, 0));
+        let mut user = user(&workload);
+        let mut rng = Rng::new(seed, StreamPurpose::User, 0);
         let mut last = None;
         let mut lines = Vec::new();
         for _ in 0..n {
@@ -175,8 +176,11 @@ mod tests {
 
     /// Mean body bytes over 10⁶ requests of one user.
     fn empirical_mean(workload: &WebWorkload) -> f64 {
-        let (mut user, mut rng) = (user(workload), Rng::new(1, StreamPurpose::User, 0));
-        let (mut bytes, mut n, mut last) = (0u64, 0, None);
+        let mut user = user(workload);
+        let mut rng = Rng::new(1, StreamPurpose::User, 0);
+        let mut bytes = 0u64;
+        let mut n = 0;
+        let mut last = None;
         while n < 1_000_000 {
             if let Step::Perform(request) = user.next(last.take(), &mut rng) {
                 bytes += workload.requests[usize::from(request.kind)].body_bytes(request.number).unwrap();
@@ -206,8 +210,11 @@ mod tests {
         let think = ThinkTime::Fixed(Nanos::from_millis(5));
         let workload = WebWorkload { think, ..WEBSTONE_2_0_1.load().workload.web().unwrap().clone() };
         let mix = PageMix::new(&workload, ConnectionLifetime::Sessions, 1.0, 1);
-        let (mut user, mut rng) = (PageUser::new(Arc::new(mix), 0), Rng::new(2, StreamPurpose::User, 0));
-        let (mut lengths, mut length, mut last) = (Vec::new(), 0, None);
+        let mut user = PageUser::new(Arc::new(mix), 0);
+        let mut rng = Rng::new(2, StreamPurpose::User, 0);
+        let mut lengths = Vec::new();
+        let mut length = 0;
+        let mut last = None;
         while lengths.len() < 200 {
             match user.next(last.take(), &mut rng) {
                 Step::Perform(request) => {
@@ -242,8 +249,10 @@ mod tests {
         let workload =
             WebWorkload { data: vec![data], ..WEBSTONE_2_0_1.load().workload.web().unwrap().clone() };
         let mix = Arc::new(PageMix::new(&workload, ConnectionLifetime::PerRequest, 2.0, 2));
-        let (mut user, mut rng) = (PageUser::new(mix, 1), Rng::new(2, StreamPurpose::User, 0));
-        let (mut n_pages, mut last) = (0, None);
+        let mut user = PageUser::new(mix, 1);
+        let mut rng = Rng::new(2, StreamPurpose::User, 0);
+        let mut n_pages = 0;
+        let mut last = None;
         loop {
             match user.next(last.take(), &mut rng) {
                 Step::Perform(request) => {

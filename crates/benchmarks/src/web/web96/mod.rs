@@ -65,7 +65,8 @@ mod tests {
             assert_eq!(workload().n_files(load), directories * 36, "{load}");
             assert_eq!(directories * bytes_of_directory / MIB, mb, "{load}");
         }
-        let (spare, full) = (workload().file_set(1650.0), workload().file_set(2150.0));
+        let spare = workload().file_set(1650.0);
+        let full = workload().file_set(2150.0);
         assert_eq!((spare.files.len(), spare.bytes()), (6552, 931_746_088));
         assert_eq!((full.files.len(), full.bytes()), (7488, 1_064_852_672));
         assert_eq!(full.files.iter().filter(|file| file.path.starts_with("/spec/dir00207/")).count(), 36);

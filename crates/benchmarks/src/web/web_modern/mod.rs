@@ -23,8 +23,8 @@ mod tests {
 
     #[test]
     fn the_files_are_those_of_web96() {
-        let (modern, web96) =
-            (WEB_MODERN.load().workload.web().unwrap().clone(), WEB96.load().workload.web().unwrap().clone());
+        let modern = WEB_MODERN.load().workload.web().unwrap().clone();
+        let web96 = WEB96.load().workload.web().unwrap().clone();
         let files = |workload: &model::WebWorkload| {
             let set = workload.file_set(200.0);
             let mut files: Vec<_> = set.files.into_iter().map(|file| (file.path, file.bytes)).collect();

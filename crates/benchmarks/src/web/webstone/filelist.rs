@@ -138,9 +138,10 @@ impl FilelistBuilder {
             None => path.text,
         };
         let Some((label, hint)) = file_path_fault(file) else { return true };
-        let hint = match file.contains('?') {
-            true => "only generated pages have a query: `/NAME.dyn-send?size=BYTES`, at most 10 MiB",
-            false => hint,
+        let hint = if file.contains('?') {
+            "only generated pages have a query: `/NAME.dyn-send?size=BYTES`, at most 10 MiB"
+        } else {
+            hint
         };
         self.reject(path.span(), "this path cannot be fetched", label, hint);
         false

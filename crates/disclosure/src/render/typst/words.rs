@@ -125,7 +125,8 @@ pub(super) mod tests {
     /// Reads literals out of markup as typst does: what they say, and the markup with all of them empty. `None` if one has
     /// no end, or an escape that we never write.
     pub(crate) fn read_literals(markup: &str) -> Option<(Vec<String>, String)> {
-        let (mut said, mut rest) = (Vec::new(), String::new());
+        let mut said = Vec::new();
+        let mut rest = String::new();
         let mut chars = markup.chars();
         while let Some(c) = chars.next() {
             rest.push(c);

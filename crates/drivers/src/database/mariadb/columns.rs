@@ -60,9 +60,10 @@ fn parsed(n_columns: u64, described: &[u8]) -> Result<Arc<[Column]>, SqlFailure>
     let mut next = || rest.parse::<Column>(()).map_err(|_| SqlFailure::malformed(OTHER_BYTES));
     let columns: Arc<[Column]> = (0..n_columns).map(|_| next()).collect::<Result<_, _>>()?;
     let are_of_results = |columns: &[Column]| columns.iter().all(|one| is_of_results(one.column_type()));
-    match rest.0.is_empty() && are_of_results(&columns) {
-        true => Ok(columns),
-        false => Err(SqlFailure::malformed(OTHER_BYTES)),
+    if rest.0.is_empty() && are_of_results(&columns) {
+        Ok(columns)
+    } else {
+        Err(SqlFailure::malformed(OTHER_BYTES))
     }
 }
 

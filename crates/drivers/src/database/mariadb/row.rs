@@ -46,7 +46,8 @@ impl MariaDbRow {
                 format!("{year:04}-{month:02}-{day:02} {hour:02}:{minute:02}:{second:02}{micros}")
             }
             Value::Time(is_negative, days, hours, minutes, seconds, micros) => {
-                let (sign, hours) = (if *is_negative { "-" } else { "" }, days * 24 + u32::from(*hours));
+                let sign = if *is_negative { "-" } else { "" };
+                let hours = days * 24 + u32::from(*hours);
                 let micros = self.decimals(index, *micros);
                 format!("{sign}{hours:02}:{minutes:02}:{seconds:02}{micros}")
             }

@@ -11,7 +11,8 @@ pub(crate) struct PreparedText {
 /// Returns a statement with `?` for `$1`, `$2`, …, and with MariaDB's name for integers of 64 bits.
 pub(crate) fn prepared_text(sql: &str) -> PreparedText {
     let sql = sql.replace("AS BIGINT)", "AS SIGNED)");
-    let (mut text, mut order) = (String::with_capacity(sql.len()), Vec::new());
+    let mut text = String::with_capacity(sql.len());
+    let mut order = Vec::new();
     let mut parts = sql.split('$');
     text.extend(parts.next());
     for part in parts {

@@ -342,10 +342,10 @@ impl Wire {
     /// Returns whether the server commits each statement by itself, as the packet says by which it has accepted the client.
     fn commits_by_itself(&self) -> Result<bool, SqlFailure> {
         let status = self.done::<CommonOkPacket>()?.status_flags();
-        match status.intersects(StatusFlags::SERVER_STATUS_IN_TRANS | StatusFlags::SERVER_MORE_RESULTS_EXISTS)
-        {
-            true => Err(SqlFailure::malformed(OTHER_BYTES)),
-            false => Ok(status.contains(StatusFlags::SERVER_STATUS_AUTOCOMMIT)),
+        if status.intersects(StatusFlags::SERVER_STATUS_IN_TRANS | StatusFlags::SERVER_MORE_RESULTS_EXISTS) {
+            Err(SqlFailure::malformed(OTHER_BYTES))
+        } else {
+            Ok(status.contains(StatusFlags::SERVER_STATUS_AUTOCOMMIT))
         }
     }
 
@@ -722,17 +722,15 @@ fn parsed<'a, T: MyDeserialize<'a>>(packet: &'a [u8], context: T::Ctx) -> Result
 
 /// Returns the kind of a reply with these results: a commit has one, without columns.
 fn kind_of(results: &Results) -> ReplyKind {
-    match results.n_results == 1 && results.sets.is_empty() {
-        true => ReplyKind::Commit,
-        false => ReplyKind::Other,
-    }
+    if results.n_results == 1 && results.sets.is_empty() { ReplyKind::Commit } else { ReplyKind::Other }
 }
 
 /// Returns the state of the transaction by the status at the end of a reply.
 fn transaction_of(status: StatusFlags) -> TransactionState {
-    match status.contains(StatusFlags::SERVER_STATUS_IN_TRANS) {
-        true => TransactionState::Open,
-        false => TransactionState::None,
+    if status.contains(StatusFlags::SERVER_STATUS_IN_TRANS) {
+        TransactionState::Open
+    } else {
+        TransactionState::None
     }
 }
 

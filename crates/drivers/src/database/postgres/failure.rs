@@ -16,7 +16,10 @@ const MESSAGE: u8 = b'M';
 /// It has no severity, state or message, which every refusal has.
 pub(super) fn refusal(content: &[u8]) -> Result<Refusal, SqlFailure> {
     let mut content = Content(content);
-    let (mut severity, mut local_severity, mut state, mut message) = (None, None, None, None);
+    let mut severity = None;
+    let mut local_severity = None;
+    let mut state = None;
+    let mut message = None;
     loop {
         match content.byte()? {
             0 => break,

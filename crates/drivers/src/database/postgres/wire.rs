@@ -217,12 +217,11 @@ impl Wire {
         take: &mut impl FnMut(ServerMessage<'_>) -> Result<ControlFlow<T>, SqlFailure>,
     ) -> Result<Option<T>, SqlFailure> {
         let mut kept = std::mem::take(&mut self.kept);
-        let bytes = match kept.is_empty() {
-            true => arrived,
-            false => {
-                kept.extend_from_slice(arrived);
-                &kept[..]
-            }
+        let bytes = if kept.is_empty() {
+            arrived
+        } else {
+            kept.extend_from_slice(arrived);
+            &kept[..]
         };
         let mut rest = bytes;
         let mut taken = None;
@@ -351,7 +350,8 @@ impl Wire {
     async fn described(&mut self, sql: &str) -> Result<(Statement, Vec<Column>), SqlFailure> {
         self.n_statements += 1;
         let name = format!("s{}", self.n_statements);
-        let (mut parameters, mut described) = (None, None);
+        let mut parameters = None;
+        let mut described = None;
         self.exchange(
             |to| {
                 frontend::parse(&name, sql, [], to)?;
@@ -536,7 +536,8 @@ impl SqlConnection for Wire {
         statement: &Statement,
         parameters: &[SqlValue<'_>],
     ) -> Result<Vec<PostgresRow>, SqlFailure> {
-        let (mut rows, mut n_bytes) = (Vec::new(), 0);
+        let mut rows = Vec::new();
+        let mut n_bytes = 0;
         self.execute_statement(statement, parameters, BINARY, |content| {
             n_bytes += content.len();
             if rows.len() == ROWS_MAX || MESSAGE_BYTES_MAX < n_bytes {
@@ -579,7 +580,9 @@ impl SqlConnection for Wire {
     }
 
     async fn texts(&mut self, sql: &str) -> Result<Vec<TextRow>, SqlFailure> {
-        let (mut described, mut rows, mut n_bytes) = (Vec::new(), Vec::new(), 0);
+        let mut described = Vec::new();
+        let mut rows = Vec::new();
+        let mut n_bytes = 0;
         self.exchange(
             |to| frontend::query(sql, to),
             |message| {

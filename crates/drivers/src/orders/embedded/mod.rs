@@ -128,7 +128,8 @@ impl EmbeddedDriver {
             return Err(OperationFailure::new(Outcome::WrongBytes, code));
         }
         open.end(&performed.output);
-        let (queue, service) = (begun.saturating_sub(sent), done.saturating_sub(begun));
+        let queue = begun.saturating_sub(sent);
+        let service = done.saturating_sub(begun);
         Ok((done, measured(input, queue, service, performed.n_retries)))
     }
 }
@@ -214,7 +215,8 @@ mod tests {
     }
 
     fn perform(terminal: &mut EmbeddedDriver, input: TransactionInput) -> (Outcome, u32, String) {
-        let (request, sent) = (OrderRequest { input }, terminal.context.clock.now());
+        let request = OrderRequest { input };
+        let sent = terminal.context.clock.now();
         let reply = BlockingDriver::perform(terminal, &request, sent);
         (reply.outcome, reply.code, BlockingDriver::describe(terminal, &request, &reply))
     }
@@ -231,7 +233,8 @@ mod tests {
     #[test]
     fn a_terminal_waits_for_a_connection_no_longer_than_the_time_limit() {
         let folder = tempfile::tempdir().unwrap();
-        let (database, limit) = (database(folder.path()), Nanos::from_millis(30));
+        let database = database(folder.path());
+        let limit = Nanos::from_millis(30);
         let context = EmbeddedContext::new(Arc::clone(&database), RealClock::start(), limit);
         let mut terminal = EmbeddedDriver::new(Arc::clone(&context));
         let writer = database.writer.take(Duration::ZERO).unwrap();

@@ -136,7 +136,8 @@ mod tests {
         thread::scope(|scope| {
             let first = pool.take(LONG).unwrap();
             for number in 0..5 {
-                let (pool, order) = (&pool, &order);
+                let pool = &pool;
+                let order = &order;
                 scope.spawn(move || {
                     let connection = pool.take(LONG).unwrap();
                     assert_eq!(*connection, 7);

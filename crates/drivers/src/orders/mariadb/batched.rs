@@ -160,7 +160,8 @@ impl BatchedSql for BatchedStatements {
         orders: &[(i64, i64)],
         now: WallTime,
     ) -> Result<(), SqlFailure> {
-        let (warehouse, n_orders) = (input.warehouse, orders.len() as u64);
+        let warehouse = input.warehouse;
+        let n_orders = orders.len() as u64;
         let orders = to_json(&orders)?;
         let orders = orders.as_str();
         wire.change(n_orders, &self.delete, values![warehouse, orders]).await?;
@@ -187,9 +188,11 @@ pub(super) async fn payment(
     input: &PaymentInput,
     now: WallTime,
 ) -> Result<TransactionEnd, SqlFailure> {
-    let (of, to) = (input.customer_district, input.district);
+    let of = input.customer_district;
+    let to = input.district;
     let number = customer_number(wire, &sql.by_name, of, input.customer).await?;
-    let (amount, entry) = (input.amount.0, format!("{number}{}", bad_credit_entry(input)));
+    let amount = input.amount.0;
+    let entry = format!("{number}{}", bad_credit_entry(input));
     let customer = (of.warehouse, of.district, number);
     wire.change(1, &sql.pay, values![customer.0, customer.1, customer.2, amount, entry.as_str()]).await?;
     wire.change(1, &sql.pay_district, values![to.warehouse, to.district, amount]).await?;

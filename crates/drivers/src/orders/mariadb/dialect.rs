@@ -101,16 +101,13 @@ impl SqlDialect for MariaDbSessions {
     ) -> Result<TextSink<'c>, SqlFailure> {
         let name = table.schema().name;
         let is_file = method == LoadMethod::LoadData;
-        let buffer = match is_file {
-            true => {
-                let load = format!("LOAD DATA LOCAL INFILE 'rows' INTO TABLE {name} CHARACTER SET utf8mb4");
-                wire.begin_file(&load).await?;
-                RowBuffer::new(&LINES, String::new())
-            }
-            false => {
-                wire.begin("START TRANSACTION").await?;
-                RowBuffer::new(&VALUES, format!("INSERT INTO {name} VALUES "))
-            }
+        let buffer = if is_file {
+            let load = format!("LOAD DATA LOCAL INFILE 'rows' INTO TABLE {name} CHARACTER SET utf8mb4");
+            wire.begin_file(&load).await?;
+            RowBuffer::new(&LINES, String::new())
+        } else {
+            wire.begin("START TRANSACTION").await?;
+            RowBuffer::new(&VALUES, format!("INSERT INTO {name} VALUES "))
         };
         Ok(TextSink { wire, buffer, is_file })
     }
@@ -148,19 +145,18 @@ impl RowSink for TextSink<'_> {
 
     async fn send(&mut self) -> Result<(), SqlFailure> {
         let rows = self.buffer.take();
-        match self.is_file {
-            _ if rows.is_empty() => Ok(()),
-            true => self.wire.send_part(rows.as_bytes()).await,
-            false => self.wire.command(&rows).await,
+        if rows.is_empty() {
+            Ok(())
+        } else if self.is_file {
+            self.wire.send_part(rows.as_bytes()).await
+        } else {
+            self.wire.command(&rows).await
         }
     }
 
     async fn end(mut self) -> Result<(), SqlFailure> {
         self.send().await?;
-        match self.is_file {
-            true => self.wire.end_file().await,
-            false => self.wire.commit().await,
-        }
+        if self.is_file { self.wire.end_file().await } else { self.wire.commit().await }
     }
 }
 

@@ -59,7 +59,8 @@ async fn new_order(
     now: WallTime,
     is_kept: i64,
 ) -> Result<TransactionOutput, SqlFailure> {
-    let (warehouse, district) = (input.district.warehouse, input.district.district);
+    let warehouse = input.district.warehouse;
+    let district = input.district.district;
     let lines: Vec<_> =
         input.items.iter().map(|line| (line.item, line.supply_warehouse, line.quantity)).collect();
     let lines = to_json(&lines)?;
@@ -78,7 +79,8 @@ fn priced_lines(text: &str) -> Result<Vec<PricedLine>, SqlFailure> {
     let mut lines: Vec<Line> = from_json(text)?;
     lines.sort_by_key(|(number, ..)| *number);
     let line = |(_, name, in_stock, is_original, price, amount): Line| {
-        let (price, amount) = (Cents(price), Cents(amount));
+        let price = Cents(price);
+        let amount = Cents(amount);
         Ok(PricedLine { name: short(&name)?, in_stock, is_original, price, amount })
     };
     lines.into_iter().map(line).collect()
@@ -91,9 +93,11 @@ async fn payment(
     now: WallTime,
     is_kept: i64,
 ) -> Result<TransactionOutput, SqlFailure> {
-    let (to, of) = (input.district, input.customer_district);
+    let to = input.district;
+    let of = input.customer_district;
     let (number, name) = selected_customer(input.customer);
-    let (amount, entry) = (input.amount.0, bad_credit_entry(input));
+    let amount = input.amount.0;
+    let entry = bad_credit_entry(input);
     let parameters = values![
         to.warehouse,
         to.district,
@@ -115,7 +119,8 @@ async fn order_status(
     sql: &Statements,
     input: &OrderStatusInput,
 ) -> Result<TransactionOutput, SqlFailure> {
-    let (warehouse, district) = (input.district.warehouse, input.district.district);
+    let warehouse = input.district.warehouse;
+    let district = input.district.district;
     let (number, name) = selected_customer(input.customer);
     let parameters = values![warehouse, district, number, name.as_str()];
     let results = wire.results_of(&sql.order_status, parameters).await?;
@@ -143,7 +148,8 @@ async fn stock_level(
     sql: &Statements,
     input: &StockLevelInput,
 ) -> Result<TransactionOutput, SqlFailure> {
-    let (warehouse, district) = (input.district.warehouse, input.district.district);
+    let warehouse = input.district.warehouse;
+    let district = input.district.district;
     let parameters = values![warehouse, district, input.threshold, RECENT_ORDERS];
     let row = wire.one(&sql.stock_level, parameters).await?;
     Ok(TransactionOutput::StockLevel(StockLevelOutput { n_low: Columns::of(&row).count()? }))

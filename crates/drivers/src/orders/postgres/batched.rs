@@ -113,8 +113,10 @@ impl BatchedSql for BatchedStatements {
     async fn update_stocks(&self, wire: &mut Wire, stocks: &Stocks) -> Result<(), SqlFailure> {
         let column = |value: fn(&Stock) -> i64| stocks.values().map(value).collect::<Vec<i64>>();
         let (warehouses, items) = columns_of(stocks.keys());
-        let (quantities, pieces) = (column(|stock| stock.quantity), column(|stock| stock.pieces));
-        let (lines, remote) = (column(|stock| stock.n_lines), column(|stock| stock.n_remote));
+        let quantities = column(|stock| stock.quantity);
+        let pieces = column(|stock| stock.pieces);
+        let lines = column(|stock| stock.n_lines);
+        let remote = column(|stock| stock.n_remote);
         let n_stocks = stocks.len() as u64;
         let parameters = values![&warehouses, &items, &quantities, &pieces, &lines, &remote];
         wire.change(n_stocks, &self.update_stocks, parameters).await
@@ -127,9 +129,11 @@ impl BatchedSql for BatchedStatements {
         lines: &[EnteredLine],
     ) -> Result<(), SqlFailure> {
         let column = |value: fn(&EnteredLine) -> i64| lines.iter().map(value).collect::<Vec<i64>>();
-        let (numbers, items) = (column(|line| line.number), column(|line| line.item.into()));
+        let numbers = column(|line| line.number);
+        let items = column(|line| line.item.into());
         let supplies = column(|line| line.supply_warehouse.into());
-        let (pieces, amounts) = (column(|line| line.pieces), column(|line| line.amount));
+        let pieces = column(|line| line.pieces);
+        let amounts = column(|line| line.amount);
         let infos: Vec<&str> = lines.iter().map(|line| line.info.as_str()).collect();
         let order =
             values![warehouse, district, order, &numbers, &items, &supplies, &pieces, &amounts, &infos];
@@ -152,7 +156,9 @@ impl BatchedSql for BatchedStatements {
         orders: &[(i64, i64)],
         now: WallTime,
     ) -> Result<(), SqlFailure> {
-        let (warehouse, carrier, n_orders) = (input.warehouse, input.carrier, orders.len() as u64);
+        let warehouse = input.warehouse;
+        let carrier = input.carrier;
+        let n_orders = orders.len() as u64;
         let (districts, orders): (Vec<i64>, Vec<i64>) = orders.iter().copied().unzip();
         wire.change(n_orders, &self.delete, values![warehouse, &districts, &orders]).await?;
         let customers = wire.rows(&self.carrier, values![warehouse, &districts, &orders, carrier]).await?;
@@ -180,7 +186,8 @@ pub(super) async fn payment(
 ) -> Result<TransactionEnd, SqlFailure> {
     let of = input.customer_district;
     let number = customer_number(wire, &sql.by_name, of, input.customer).await?;
-    let (amount, entry) = (input.amount.0, format!("{number}{}", bad_credit_entry(input)));
+    let amount = input.amount.0;
+    let entry = format!("{number}{}", bad_credit_entry(input));
     let customer = (of.warehouse, of.district, number);
     let row = wire.one(&sql.pay, values![customer.0, customer.1, customer.2, amount, entry.as_str()]).await?;
     let output = payment_output(&mut Columns::of(&row), number, now)?;

@@ -52,7 +52,8 @@ async fn new_order(
     input: &NewOrderInput,
     now: WallTime,
 ) -> Result<TransactionOutput, SqlFailure> {
-    let (warehouse, district) = (input.district.warehouse, input.district.district);
+    let warehouse = input.district.warehouse;
+    let district = input.district.district;
     let column = |value: fn(&OrderedItem) -> u32| input.items.iter().map(value).map(i64::from).collect();
     let items: Vec<i64> = column(|line| line.item);
     let supplies: Vec<i64> = column(|line| line.supply_warehouse);
@@ -94,7 +95,10 @@ fn placed_order(row: &PostgresRow, now: WallTime) -> Result<TransactionOutput, S
 /// between.
 fn rolled_back_order(message: &str) -> Option<TransactionOutput> {
     let mut parts = message.split('|');
-    let (order, last, credit, item) = (parts.next()?, parts.next()?, parts.next()?, parts.next()?);
+    let order = parts.next()?;
+    let last = parts.next()?;
+    let credit = parts.next()?;
+    let item = parts.next()?;
     let head = OrderHead {
         order: order.parse().ok()?,
         customer_last: ShortText::new(last)?,
@@ -115,7 +119,8 @@ async fn payment(
     let to = (input.district.warehouse, input.district.district);
     let of = (input.customer_district.warehouse, input.customer_district.district);
     let (number, name) = selected_customer(input.customer);
-    let (amount, entry) = (input.amount.0, bad_credit_entry(input));
+    let amount = input.amount.0;
+    let entry = bad_credit_entry(input);
     let parameters = values![to.0, to.1, of.0, of.1, number, name.as_str(), amount, entry.as_str(), now];
     let row = wire.one(&sql.payment, parameters).await?;
     stored_payment(&mut Columns::of(&row), now)
@@ -126,7 +131,8 @@ async fn order_status(
     sql: &Statements,
     input: &OrderStatusInput,
 ) -> Result<TransactionOutput, SqlFailure> {
-    let (warehouse, district) = (input.district.warehouse, input.district.district);
+    let warehouse = input.district.warehouse;
+    let district = input.district.district;
     let (number, name) = selected_customer(input.customer);
     let row = wire.one(&sql.order_status, values![warehouse, district, number, name.as_str()]).await?;
     stored_order_status(&mut Columns::of(&row), lines)
@@ -162,7 +168,8 @@ async fn delivery(
     input: &DeliveryInput,
     now: WallTime,
 ) -> Result<TransactionOutput, SqlFailure> {
-    let (warehouse, carrier) = (input.warehouse, input.carrier);
+    let warehouse = input.warehouse;
+    let carrier = input.carrier;
     let row = wire.one(&sql.delivery, values![warehouse, carrier, now]).await?;
     let orders: Vec<Option<i32>> = Columns::of(&row).value()?;
     let orders = orders.into_iter().map(|order| order.map(|number| small(number.into())).transpose());
@@ -176,7 +183,8 @@ async fn stock_level(
     sql: &Statements,
     input: &StockLevelInput,
 ) -> Result<TransactionOutput, SqlFailure> {
-    let (warehouse, district) = (input.district.warehouse, input.district.district);
+    let warehouse = input.district.warehouse;
+    let district = input.district.district;
     let row =
         wire.one(&sql.stock_level, values![warehouse, district, input.threshold, RECENT_ORDERS]).await?;
     let n_low = Columns::of(&row).count()?;

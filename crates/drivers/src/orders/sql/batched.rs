@@ -148,7 +148,8 @@ pub(crate) async fn new_order<S: BatchedSql>(
     input: &NewOrderInput,
     now: WallTime,
 ) -> Result<TransactionEnd, SqlFailure> {
-    let (warehouse, district) = (input.district.warehouse, input.district.district);
+    let warehouse = input.district.warehouse;
+    let district = input.district.district;
     let head = head(connection, sql, input).await?;
     enter(connection, sql.order(), input, head.order, now).await?;
     let numbers: Vec<i64> = input.items.iter().map(|line| line.item.into()).collect();
@@ -175,11 +176,14 @@ async fn head<S: BatchedSql>(
     sql: &S,
     input: &NewOrderInput,
 ) -> Result<OrderHead, SqlFailure> {
-    let (warehouse, district) = (input.district.warehouse, input.district.district);
+    let warehouse = input.district.warehouse;
+    let district = input.district.district;
     let row = connection.one(sql.terms(), values![warehouse, district, input.customer]).await?;
     let mut columns = Columns::of(&row);
-    let (warehouse_tax, discount) = (columns.rate()?, columns.rate()?);
-    let (customer_last, credit) = (columns.text()?, columns.credit()?);
+    let warehouse_tax = columns.rate()?;
+    let discount = columns.rate()?;
+    let customer_last = columns.text()?;
+    let credit = columns.credit()?;
     let (district_tax, order) = sql.next_order(connection, input.district).await?;
     Ok(OrderHead { order, customer_last, credit, discount, warehouse_tax, district_tax })
 }
@@ -187,7 +191,9 @@ async fn head<S: BatchedSql>(
 fn items(rows: &[impl SqlRow]) -> Result<Items, SqlFailure> {
     let item = |row| {
         let mut columns = Columns::of(row);
-        let (number, name, price) = (columns.key()?, columns.text()?, columns.cents()?);
+        let number = columns.key()?;
+        let name = columns.text()?;
+        let price = columns.cents()?;
         Ok((number, Item { name, price, is_original: is_original(columns.str()?) }))
     };
     rows.iter().map(item).collect()
@@ -198,8 +204,10 @@ fn stocks(rows: &[impl SqlRow], places: &[(u32, u32)]) -> Result<Stocks, SqlFail
     let stock = |row| {
         let mut columns = Columns::of(row);
         let place = (columns.key()?, columns.key()?);
-        let (quantity, data) = (columns.number()?, columns.str()?);
-        let (is_original, info) = (is_original(data), columns.text()?);
+        let quantity = columns.number()?;
+        let data = columns.str()?;
+        let is_original = is_original(data);
+        let info = columns.text()?;
         Ok((place, Stock { quantity, is_original, info, pieces: 0, n_lines: 0, n_remote: 0 }))
     };
     let stocks: Stocks = rows.iter().map(stock).collect::<Result<_, SqlFailure>>()?;
@@ -279,7 +287,8 @@ async fn oldest<S: BatchedSql>(
         }
         for row in sql.oldest(connection, warehouse, &open).await? {
             let mut columns = Columns::of(&row);
-            let (district, order) = (columns.key()?, columns.optional_key()?);
+            let district = columns.key()?;
+            let order = columns.optional_key()?;
             let place = (district as usize).checked_sub(1).and_then(|index| orders.get_mut(index));
             *place.ok_or(SqlFailure::WrongResult(WRONG_COLUMN))? = order;
         }
@@ -294,7 +303,8 @@ pub(crate) async fn stock_level<S: BatchedSql>(
     sql: &S,
     input: &StockLevelInput,
 ) -> Result<TransactionOutput, SqlFailure> {
-    let (warehouse, district) = (input.district.warehouse, input.district.district);
+    let warehouse = input.district.warehouse;
+    let district = input.district.district;
     let row = connection.one(sql.low(), values![warehouse, district, input.threshold, RECENT_ORDERS]).await?;
     let n_low = Columns::of(&row).count()?;
     Ok(TransactionOutput::StockLevel(StockLevelOutput { n_low }))

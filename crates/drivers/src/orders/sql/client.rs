@@ -127,12 +127,15 @@ async fn head<C: SqlConnection>(
     sql: &ClientStatements<C::Statement>,
     input: &NewOrderInput,
 ) -> Result<OrderHead, SqlFailure> {
-    let (warehouse, district) = (input.district.warehouse, input.district.district);
+    let warehouse = input.district.warehouse;
+    let district = input.district.district;
     let row = connection.one(&sql.warehouse_tax, values![warehouse]).await?;
     let warehouse_tax = Columns::of(&row).rate()?;
     let row = connection.one(&sql.discount, values![warehouse, district, input.customer]).await?;
     let mut columns = Columns::of(&row);
-    let (discount, customer_last, credit) = (columns.rate()?, columns.text()?, columns.credit()?);
+    let discount = columns.rate()?;
+    let customer_last = columns.text()?;
+    let credit = columns.credit()?;
     let (district_tax, order) =
         next_order(connection, (&sql.next_order, &sql.advance), input.district).await?;
     Ok(OrderHead { order, customer_last, credit, discount, warehouse_tax, district_tax })
@@ -159,8 +162,10 @@ pub(crate) async fn enter<C: SqlConnection>(
     order: u32,
     now: WallTime,
 ) -> Result<(), SqlFailure> {
-    let (warehouse, district) = (input.district.warehouse, input.district.district);
-    let (n_lines, is_local) = (input.items.len() as i64, i64::from(input.is_local()));
+    let warehouse = input.district.warehouse;
+    let district = input.district.district;
+    let n_lines = input.items.len() as i64;
+    let is_local = i64::from(input.is_local());
     connection
         .change(1, of_order, values![warehouse, district, order, input.customer, now, n_lines, is_local])
         .await?;
@@ -174,7 +179,8 @@ async fn item<C: SqlConnection>(
 ) -> Result<Option<Item>, SqlFailure> {
     let Some(row) = connection.optional(&sql.item, values![number]).await? else { return Ok(None) };
     let mut columns = Columns::of(&row);
-    let (name, price) = (columns.text()?, columns.cents()?);
+    let name = columns.text()?;
+    let price = columns.cents()?;
     Ok(Some(Item { name, price, is_original: is_original(columns.str()?) }))
 }
 
@@ -186,15 +192,19 @@ async fn line<C: SqlConnection>(
     ordered: &OrderedItem,
     item: &Item,
 ) -> Result<PricedLine, SqlFailure> {
-    let (warehouse, district) = (input.district.warehouse, input.district.district);
-    let (supply, number) = (ordered.supply_warehouse, ordered.item);
+    let warehouse = input.district.warehouse;
+    let district = input.district.district;
+    let supply = ordered.supply_warehouse;
+    let number = ordered.item;
     let row = connection.one(&sql.stock, values![supply, number, district]).await?;
     let mut columns = Columns::of(&row);
-    let (quantity, data) = (columns.number()?, columns.str()?);
+    let quantity = columns.number()?;
+    let data = columns.str()?;
     let is_original = item.is_original && is_original(data);
     let info: ShortText<24> = columns.text()?;
     let in_stock = next_quantity(quantity, ordered.quantity);
-    let (pieces, is_remote) = (i64::from(ordered.quantity), i64::from(supply != warehouse));
+    let pieces = i64::from(ordered.quantity);
+    let is_remote = i64::from(supply != warehouse);
     connection.change(1, &sql.update_stock, values![supply, number, in_stock, pieces, is_remote]).await?;
     let amount = item.price.0.saturating_mul(pieces);
     let line = index as i64 + 1;
@@ -222,7 +232,8 @@ pub(crate) async fn payment<C: SqlConnection>(
     let mut output = payment_output(&mut Columns::of(&row), number, now)?;
     output.customer.balance = Cents(output.customer.balance.0.saturating_sub(input.amount.0));
     output.data = output.data.map(|data| bad_credit_data(input, number, data.as_str()));
-    let (amount, data) = (input.amount.0, output.data.as_ref().map(ShortText::as_str));
+    let amount = input.amount.0;
+    let data = output.data.as_ref().map(ShortText::as_str);
     connection.change(1, &sql.pay, values![customer.0, customer.1, customer.2, amount, data]).await?;
 
     let to = (input.district.warehouse, input.district.district);
@@ -246,10 +257,13 @@ pub(crate) async fn enter_history<C: SqlConnection>(
     mut output: PaymentOutput,
     (warehouse, district): (NameAndAddress, NameAndAddress),
 ) -> Result<TransactionEnd, SqlFailure> {
-    let (of, to) = (input.customer_district, input.district);
-    let (customer, to) = ((of.warehouse, of.district, output.customer.id), (to.warehouse, to.district));
+    let of = input.customer_district;
+    let to = input.district;
+    let customer = (of.warehouse, of.district, output.customer.id);
+    let to = (to.warehouse, to.district);
     let data = history_data(warehouse.0.as_str(), district.0.as_str());
-    let (paid, amount) = (output.paid, input.amount.0);
+    let paid = output.paid;
+    let amount = input.amount.0;
     connection
         .change(
             1,
@@ -313,7 +327,8 @@ async fn oldest<C: SqlConnection>(
     sql: &ClientStatements<C::Statement>,
     place: DistrictKey,
 ) -> Result<Option<u32>, SqlFailure> {
-    let (warehouse, district) = (place.warehouse, place.district);
+    let warehouse = place.warehouse;
+    let district = place.district;
     for _ in 0..2 {
         if let Some(row) = connection.optional(&sql.oldest, values![warehouse, district]).await? {
             return Columns::of(&row).key().map(Some);
@@ -329,11 +344,13 @@ async fn deliver<C: SqlConnection>(
     carrier: u32,
     now: WallTime,
 ) -> Result<(), SqlFailure> {
-    let (warehouse, district) = (place.warehouse, place.district);
+    let warehouse = place.warehouse;
+    let district = place.district;
     connection.change(1, &sql.delete, values![warehouse, district, order]).await?;
     let row = connection.one(&sql.customer_of_order, values![warehouse, district, order]).await?;
     let mut columns = Columns::of(&row);
-    let (customer, n_lines) = (columns.key()?, columns.count()?);
+    let customer = columns.key()?;
+    let n_lines = columns.count()?;
     connection.change(1, &sql.carrier, values![warehouse, district, order, carrier]).await?;
     connection.change(n_lines.into(), &sql.deliver_lines, values![warehouse, district, order, now]).await?;
     let row = connection.one(&sql.amount, values![warehouse, district, order]).await?;

@@ -98,7 +98,8 @@ pub(crate) async fn customer_number<C: SqlConnection>(
         CustomerSelector::Number(number) => return Ok(number),
         CustomerSelector::LastName(number) => last_name(number),
     };
-    let (warehouse, district) = (district.warehouse, district.district);
+    let warehouse = district.warehouse;
+    let district = district.district;
     let rows = connection.rows(by_name, values![warehouse, district, name.as_str()]).await?;
     // From 0, number ⌈n/2⌉ is ⌊(n − 1)/2⌋.
     let middle = rows.get(rows.len().saturating_sub(1) / 2);

@@ -33,7 +33,8 @@ pub(crate) async fn order_status<C: SqlConnection>(
     input: &OrderStatusInput,
 ) -> Result<TransactionEnd, SqlFailure> {
     let number = customer_number(connection, &sql.by_name, input.district, input.customer).await?;
-    let (warehouse, district) = (input.district.warehouse, input.district.district);
+    let warehouse = input.district.warehouse;
+    let district = input.district.district;
     let row = connection.one(&sql.customer, values![warehouse, district, number]).await?;
     let customer = Columns::of(&row).customer(number)?;
     let row = connection.optional(&sql.order, values![warehouse, district, number]).await?;
@@ -42,7 +43,9 @@ pub(crate) async fn order_status<C: SqlConnection>(
         return Ok(TransactionEnd::Commit(TransactionOutput::OrderStatus(output)));
     };
     let mut columns = Columns::of(&row);
-    let (id, entered, carrier) = (columns.key()?, columns.time()?, columns.optional_key()?);
+    let id = columns.key()?;
+    let entered = columns.time()?;
+    let carrier = columns.optional_key()?;
     let rows = connection.rows(&sql.lines, values![warehouse, district, id]).await?;
     let lines = rows.iter().map(status_line).collect::<Result<_, _>>()?;
     let order = Some(OrderDetails { id, entered, carrier, lines });
@@ -67,10 +70,12 @@ pub(crate) async fn stock_level<C: SqlConnection>(
     sql: &ReadingStatements<C::Statement>,
     input: &StockLevelInput,
 ) -> Result<TransactionEnd, SqlFailure> {
-    let (warehouse, district) = (input.district.warehouse, input.district.district);
+    let warehouse = input.district.warehouse;
+    let district = input.district.district;
     let row = connection.one(&sql.next_order, values![warehouse, district]).await?;
     let next = Columns::of(&row).key()?;
-    let (first, last) = (next.saturating_sub(RECENT_ORDERS), next.saturating_sub(1));
+    let first = next.saturating_sub(RECENT_ORDERS);
+    let last = next.saturating_sub(1);
     let row = connection.one(&sql.low, values![warehouse, district, first, last, input.threshold]).await?;
     let n_low = Columns::of(&row).count()?;
     Ok(TransactionEnd::Commit(TransactionOutput::StockLevel(StockLevelOutput { n_low })))

@@ -105,7 +105,8 @@ impl CopiedRow for CustomerRow {
 impl CopiedRow for HistoryRow {
     fn write(&self, to: &mut impl RowWriter) {
         to.begin(8);
-        let (of, by) = (self.customer_district, self.district);
+        let of = self.customer_district;
+        let by = self.district;
         for key in [of.warehouse, of.district, self.customer, by.warehouse, by.district] {
             to.integer(key);
         }

@@ -86,7 +86,8 @@ impl Http2Driver {
         let web = Rc::clone(&self.web);
         let marks = RequestTimestamps { sent, connected: sent, ..RequestTimestamps::default() };
         let mut progress = OperationProgress { marks, body_bytes: 0 };
-        let (mut n_attempts, mut may_repeat) = (0, true);
+        let mut n_attempts = 0;
+        let mut may_repeat = true;
         let result = loop {
             n_attempts += 1;
             match self.attempt(&web, request, (is_idempotent, may_repeat), &mut reply, &mut progress).await {
@@ -189,9 +190,10 @@ impl Http2Driver {
         if self.attached.as_ref().is_some_and(|(connection, _)| connection.is_first_loss()) {
             web.count_lost();
         }
-        match may_be_sent_again {
-            true => AttemptError::Lost,
-            false => OperationFailure::new(Outcome::ConnectionLost, 0).into(),
+        if may_be_sent_again {
+            AttemptError::Lost
+        } else {
+            OperationFailure::new(Outcome::ConnectionLost, 0).into()
         }
     }
 
@@ -351,7 +353,8 @@ fn attempt_error(web: &WebContext, error: &h2::Error, body_bytes: u64) -> Attemp
 impl ReplyCheck<'_> {
     /// Checks the head of a response.
     fn head(&mut self, response: &Response<RecvStream>) -> Result<(), OperationFailure> {
-        let (status, headers) = (response.status().as_u16(), response.headers());
+        let status = response.status().as_u16();
+        let headers = response.headers();
         if let Some(capture) = &mut self.capture {
             let fields = headers.iter().map(|(name, value)| (name.as_str().as_bytes(), value.as_bytes()));
             if capture.take_head(status, fields) {

@@ -26,7 +26,8 @@ pub(in crate::web) async fn fetch(
     let field = |name| headers.get(name).map(|value| value.as_bytes().to_vec());
     let reply = FetchedReply::of_head(response.status().as_u16(), is_encoded, field);
     let mut body = response.into_body();
-    let (mut n_bytes, mut digest) = (0, BodyDigest::default());
+    let mut n_bytes = 0;
+    let mut digest = BodyDigest::default();
     while !body.is_end_stream() {
         let Some(data) = poll_fn(|context| body.poll_data(context)).await else { break };
         let data = data.map_err(|error| failure(web, &error, n_bytes))?;

@@ -126,10 +126,14 @@ fn parse(field: &str, by: &CookieSource) -> Option<(Cookie, Lifetime)> {
     if name.is_empty() || COOKIE_BYTES_MAX < name.len() + value.len() || !is_plain(name) || !is_plain(value) {
         return None;
     }
-    let (mut path, mut secure, mut max_age, mut expires) = (None, false, None, None);
+    let mut path = None;
+    let mut secure = false;
+    let mut max_age = None;
+    let mut expires = None;
     for part in parts {
         let (key, value) = part.split_once('=').unwrap_or((part, ""));
-        let (key, value) = (key.trim().to_ascii_lowercase(), value.trim());
+        let key = key.trim().to_ascii_lowercase();
+        let value = value.trim();
         match key.as_str() {
             "path" => {
                 path = Some(value).filter(|path| path.starts_with('/') && path.len() <= COOKIE_BYTES_MAX)
@@ -219,7 +223,8 @@ mod tests {
     /// Returns the field of a request for `/a/b?c` after replies at `/a/x` with these fields, at these seconds.
     fn after(fields: &[(u64, &str)], secure: bool, at: u64) -> String {
         let date = httpdate::parse_http_date("Sun, 06 Nov 1994 08:49:37 GMT").ok();
-        let (mut jar, origin) = (CookieJar::default(), origin(secure));
+        let mut jar = CookieJar::default();
+        let origin = origin(secure);
         for (second, field) in fields {
             let now = Nanos::from_secs(*second);
             jar.set(field.as_bytes(), &CookieSource { origin: &origin, path: "/a/x?y=/z/", date, now });

@@ -52,7 +52,8 @@ impl<D: SessionTransport> SessionDriver<D> {
 
     /// Performs the requests of an operation up to the reply that is not a redirect.
     async fn follow(&mut self, operation: &WebRequest, trail: &mut Trail) -> Result<Reply, OperationFailure> {
-        let (web, context) = (Rc::clone(&self.web), Rc::clone(&self.context));
+        let web = Rc::clone(&self.web);
+        let context = Rc::clone(&self.context);
         let KindSession { composer, wanted, .. } = context.kind(operation.kind);
         let first = composer.compose(operation.number, &self.session.values)?;
         let mut hop = RedirectHop::first(&first, &context);
@@ -91,7 +92,8 @@ impl<D: SessionTransport> SessionDriver<D> {
         parts: RequestParts,
         sent: Nanos,
     ) -> Result<Reply, OperationFailure> {
-        let (web, context) = (Rc::clone(&self.web), Rc::clone(&self.context));
+        let web = Rc::clone(&self.web);
+        let context = Rc::clone(&self.context);
         let (prepared, check) = web.expected(operation, sent);
         let expected = ExpectedReply { prepared, check };
         let origin = &hop.url.origin;

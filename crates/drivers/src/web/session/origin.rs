@@ -49,7 +49,8 @@ impl Url {
         if let Some(absolute) = absolute {
             let url: HttpUrl = absolute.parse().ok()?;
             let secure = url.scheme? == UrlScheme::Https;
-            let (port, host) = (url.port_or_default(), url.host.to_ascii_lowercase());
+            let port = url.port_or_default();
+            let host = url.host.to_ascii_lowercase();
             let path = if url.target.is_empty() { "/".to_owned() } else { url.target };
             return Some(Url { origin: Origin { secure, host, port }, path: without_dots(&path) });
         }

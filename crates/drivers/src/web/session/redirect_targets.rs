@@ -47,9 +47,10 @@ impl RedirectTargets {
         sent: Nanos,
     ) -> Result<Reply, OperationFailure> {
         let server = self.server(web, origin).await?;
-        Ok(match origin.secure {
-            true => TlsDriver::of(server).exchange(request, expected, capture, sent).await,
-            false => PlainDriver::of(server).exchange(request, expected, capture, sent).await,
+        Ok(if origin.secure {
+            TlsDriver::of(server).exchange(request, expected, capture, sent).await
+        } else {
+            PlainDriver::of(server).exchange(request, expected, capture, sent).await
         })
     }
 
@@ -64,7 +65,9 @@ impl RedirectTargets {
         if self.servers.borrow().len() == SERVERS_MAX {
             return Err(BadRedirect::TooManyServers.into());
         }
-        let (policy, host, port) = (self.policy, origin.host.clone(), origin.port);
+        let policy = self.policy;
+        let host = origin.host.clone();
+        let port = origin.port;
         let lookup = tokio::task::spawn_blocking(move || policy.resolve(&host, port)).await;
         let addresses = match lookup {
             Ok(Ok(addresses)) => addresses,

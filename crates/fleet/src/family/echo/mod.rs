@@ -93,7 +93,8 @@ impl LoadTarget for EchoTarget {
         let (workload, context) = self.context(plan, clock)?;
         let kinds = 0..workload.messages.len() as u16;
         let messages: Vec<_> = kinds.map(|kind| workload.message(kind, 0)).collect();
-        let (target, time_limit) = (self.server.to_string(), plan.time_limit);
+        let target = self.server.to_string();
+        let time_limit = plan.time_limit;
         let slow = |_: &EchoMessage| format!("no complete message within {time_limit}");
         let probe = Probe { family: Family::Echo, target, time_limit, clock };
         unless_stopped(stop, probe.perform_all(EchoDriver::new(context), &messages, slow, |_| None))

@@ -49,11 +49,12 @@ pub(super) fn json_pointer() -> ValueSpec<String> {
 
 /// Checks a JSON pointer.
 pub(super) fn check_pointer(pointer: &str) -> Result<(), ValueError> {
-    match is_json_pointer(pointer) {
-        true => Ok(()),
-        false => Err(ValueError::new("expected a JSON pointer").hint(
+    if is_json_pointer(pointer) {
+        Ok(())
+    } else {
+        Err(ValueError::new("expected a JSON pointer").hint(
             "write a slash before each step, such as `/user/name` or `/items/0/id`; `~1` stands for a slash",
-        )),
+        ))
     }
 }
 

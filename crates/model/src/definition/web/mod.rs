@@ -113,7 +113,8 @@ fn read(
 ) -> Option<WebDefinition> {
     // Both are read before either is missed, so that all mistakes are found.
     let workload = workload.and_then(|table| read_workload(table, level_max));
-    let (settings, workload) = (protocol?, workload?);
+    let settings = protocol?;
+    let workload = workload?;
     let mut protocol = WebProtocol::plain(ConnectionLifetime::PerRequest);
     settings.iter().for_each(|setting| setting.apply_to_protocol(&mut protocol));
     Some(WebDefinition {

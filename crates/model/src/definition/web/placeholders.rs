@@ -162,7 +162,8 @@ fn check_order(tables: &[TomlTable], requests: &[Request], page: &Page) {
     };
     let mut known: Vec<&str> = Vec::new();
     for index in &page.requests {
-        let (table, request) = (&tables[*index as usize], &requests[*index as usize]);
+        let table = &tables[*index as usize];
+        let request = &requests[*index as usize];
         let path = request.path.to_string();
         for text in texts(request, &path) {
             for value in text.session_values() {

@@ -267,10 +267,12 @@ fn read_headers(mut table: TomlTable, values: &mut Values) {
 
 /// Returns the reason why a request cannot have a header field of this name besides its own, if any.
 pub fn header_name_fault(name: &str) -> Option<&'static str> {
-    match is_field_name(name) {
-        false => Some("this is not the name of a header field"),
-        true if is_own(name) => Some("the protocol itself sends this field"),
-        true => None,
+    if !is_field_name(name) {
+        Some("this is not the name of a header field")
+    } else if is_own(name) {
+        Some("the protocol itself sends this field")
+    } else {
+        None
     }
 }
 
@@ -286,10 +288,11 @@ fn is_own(name: &str) -> bool {
 
 fn check_header_name(name: &str) -> Result<(), ValueError> {
     let Some(fault) = header_name_fault(name) else { return Ok(()) };
-    match is_own(name) {
-        true => Err(ValueError::new(format!("`{name}` is sent by the protocol itself"))
-            .hint("leave it out; `[protocol]` says how connections are used")),
-        false => Err(ValueError::new(fault)),
+    if is_own(name) {
+        Err(ValueError::new(format!("`{name}` is sent by the protocol itself"))
+            .hint("leave it out; `[protocol]` says how connections are used"))
+    } else {
+        Err(ValueError::new(fault))
     }
 }
 

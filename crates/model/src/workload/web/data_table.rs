@@ -120,9 +120,10 @@ impl DataTable {
     }
 
     fn unless_empty(self) -> Result<DataTable, DataError> {
-        match self.ends.is_empty() {
-            true => Err(DataError { line: 2, problem: "expected a row of values, found none".to_owned() }),
-            false => Ok(self),
+        if self.ends.is_empty() {
+            Err(DataError { line: 2, problem: "expected a row of values, found none".to_owned() })
+        } else {
+            Ok(self)
         }
     }
 

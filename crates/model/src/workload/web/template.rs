@@ -72,7 +72,8 @@ impl fmt::Display for SessionValue<'_> {
 /// Splits a header or a body into its pieces: braces that enclose no name of a placeholder are text.
 pub fn template_pieces(text: &str) -> Vec<TemplatePiece<'_>> {
     let mut pieces = Vec::new();
-    let (mut from, mut at) = (0, 0);
+    let mut from = 0;
+    let mut at = 0;
     while let Some(open) = text[at..].find('{').map(|open| at + open) {
         at = open + 1;
         let Some(close) = text[at..].find('}').map(|close| at + close) else { break };
@@ -104,9 +105,10 @@ pub(super) fn path_pieces(text: &str) -> Result<Vec<TemplatePiece<'_>>, PathPatt
         let close = inside.find('}').ok_or_else(|| fail("`{` without `}`", &rest[open..]))?;
         let piece = placeholder(&inside[..close]).ok_or_else(|| {
             let name = inside[..close].split_once(':').map_or(&inside[..close], |(name, _)| name);
-            match is_name(name) {
-                true => fail("expected a number of digits up to 20", &rest[open..]),
-                false => fail("expected the name of a parameter, such as `{id}`,", &rest[open..]),
+            if is_name(name) {
+                fail("expected a number of digits up to 20", &rest[open..])
+            } else {
+                fail("expected the name of a parameter, such as `{id}`,", &rest[open..])
             }
         })?;
         if open != 0 {

@@ -138,7 +138,8 @@ mod tests {
         let open = |at: usize| TcpStream::connect(addresses[at]).unwrap();
         let _held = [open(0), open(0), open(0), open(1)];
         let _accepted = listeners[0].accept().unwrap();
-        let (mut connections, mut readings) = (Connections::default(), Vec::new());
+        let mut connections = Connections::default();
+        let mut readings = Vec::new();
         let mut socket = Socket::open(Some(SOCK_DIAG)).unwrap();
         let ports: BTreeSet<u16> = addresses.iter().map(|one| one.port()).collect();
         let mut read = |readings: &mut Vec<Reading>| {
@@ -164,12 +165,14 @@ mod tests {
     fn connections_of_this_process_to_services_are_counted() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("s");
-        let (local, remote) = (UnixListener::bind(&path).unwrap(), TcpListener::bind("127.0.0.1:0").unwrap());
+        let local = UnixListener::bind(&path).unwrap();
+        let remote = TcpListener::bind("127.0.0.1:0").unwrap();
         let port = remote.local_addr().unwrap().port();
         let _held = [(); 3].map(|()| TcpStream::connect(("127.0.0.1", port)).unwrap());
         let _client = UnixStream::connect(&path).unwrap();
         let _accepted = local.accept().unwrap();
-        let (mut connections, mut readings) = (Connections::default(), Vec::new());
+        let mut connections = Connections::default();
+        let mut readings = Vec::new();
         let mut socket = Socket::open(Some(SOCK_DIAG)).unwrap();
         // As if the listeners were those of another program.
         let own = || vec![vec![std::process::id()]];

@@ -100,7 +100,8 @@ struct Group {
 
 impl Group {
     fn new(processes: ProcessGroup) -> Group {
-        let (files, limits) = (GroupFiles::default(), LimitFiles::default());
+        let files = GroupFiles::default();
+        let limits = LimitFiles::default();
         let mut group = Group { processes, files, limits, totals: GroupTotals::default(), is_sampled: false };
         group.open();
         group
@@ -410,7 +411,8 @@ mod tests {
             for (cpu, run_queue) in millis {
                 let mut task = testing::process("nginx", 'R', 10).tasks.remove(0);
                 task.rate.sample(now[0], ThreadUse::default());
-                let (cpu, run_queue) = (Nanos::from_millis(cpu), Nanos::from_millis(run_queue));
+                let cpu = Nanos::from_millis(cpu);
+                let run_queue = Nanos::from_millis(run_queue);
                 task.rate.sample(now[1], ThreadUse { cpu, run_queue });
                 process.tasks.push(task);
             }
@@ -427,7 +429,8 @@ mod tests {
         use std::process::{Command, Stdio};
         let mut shell = Command::new("sh").stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
         let mut output = std::io::BufReader::new(shell.stdout.take().unwrap());
-        let (pid, mut input) = (shell.id(), shell.stdin.take().unwrap());
+        let pid = shell.id();
+        let mut input = shell.stdin.take().unwrap();
         let mut run = |line: &str| {
             input.write_all(format!("{line}\necho done\n").as_bytes()).unwrap();
             let mut answer = String::new();

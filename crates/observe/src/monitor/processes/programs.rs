@@ -33,10 +33,8 @@ pub(super) struct ProgramTotals {
 impl Programs {
     /// Returns the name under which a program is counted.
     pub(super) fn name(&mut self, name: &str) -> String {
-        let name = match self.ended.contains_key(name) || self.ended.len() < PROGRAMS_MAX {
-            true => name,
-            false => OTHERS,
-        };
+        let name =
+            if self.ended.contains_key(name) || self.ended.len() < PROGRAMS_MAX { name } else { OTHERS };
         self.ended.entry(name.to_owned()).or_default();
         name.to_owned()
     }

@@ -146,7 +146,8 @@ impl GroupMeter {
 /// Opens the CPU account of control groups; `None` without one.
 fn account(groups: &[ControllerFiles]) -> Option<CpuAccount> {
     let of = |controller| groups.iter().find(|files| files.controllers.contains(&controller));
-    let (cpu, cpuacct) = (of(Controller::Cpu)?, of(Controller::Cpuacct)?);
+    let cpu = of(Controller::Cpu)?;
+    let cpuacct = of(Controller::Cpuacct)?;
     CpuAccount::open(cpuacct.version, &[cpu.directory.clone(), cpuacct.directory.clone()])
 }
 

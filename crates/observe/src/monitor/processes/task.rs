@@ -238,7 +238,8 @@ mod tests {
 
     #[test]
     fn this_thread_is_read_with_and_without_room() {
-        let (pid, number) = (std::process::id(), own_number());
+        let pid = std::process::id();
+        let number = own_number();
         for room in [1, 0] {
             let mut left = FileRoom(room);
             let mut task = Task::first(pid, number, Nanos::ZERO, &mut left);

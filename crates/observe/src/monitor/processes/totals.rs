@@ -125,9 +125,10 @@ impl WaitChannels {
             if !self.0.contains(channel) && self.0.len() < CHANNELS_MAX {
                 self.0.insert(channel.to_owned());
             }
-            match self.0.contains(channel) {
-                true => *counts.entry(channel).or_default() += 1,
-                false => rest += 1,
+            if self.0.contains(channel) {
+                *counts.entry(channel).or_default() += 1;
+            } else {
+                rest += 1;
             }
         }
         let instance = |channel: &str| match label {
@@ -170,7 +171,8 @@ mod tests {
 
     #[test]
     fn the_counters_of_a_group_are_sums_of_its_processes() {
-        let (mut one, mut two) = (process("nginx", 'S', 10), process("nginx", 'R', 20));
+        let mut one = process("nginx", 'S', 10);
+        let mut two = process("nginx", 'R', 20);
         one.stat.minor_faults = 3;
         two.stat.minor_faults = 4;
         one.disk = Some(DiskBytes { read: 4096, written: 1 });

@@ -47,10 +47,7 @@ impl ResourceMonitor for PrometheusMachine {
         let page = self.url.fetch(self.limits).map_err(|error| fail(error.to_string()))?;
         let before = into.len();
         let notes = self.tables.read(&page, into);
-        match into.len() == before {
-            true => Err(fail(self.not_known(&page, &notes))),
-            false => Ok(()),
-        }
+        if into.len() == before { Err(fail(self.not_known(&page, &notes))) } else { Ok(()) }
     }
 }
 

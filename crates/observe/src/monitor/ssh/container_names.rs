@@ -165,7 +165,8 @@ mod tests {
 
     /// A shell that is called like another program, with its arguments, until its input ends.
     fn standing_in(root: &Path, name: &str, arguments: &[&str]) -> Child {
-        let (program, script) = (root.join(name), root.join("script"));
+        let program = root.join(name);
+        let script = root.join("script");
         symlink("/bin/sh", &program).unwrap();
         fs::write(&script, "echo started; read go\n").unwrap();
         let mut process = Command::new(&program)

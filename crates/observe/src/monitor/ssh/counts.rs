@@ -151,7 +151,8 @@ impl RemoteCounts {
         }
         for line in texts.connections.lines() {
             let mut fields = line.split_ascii_whitespace();
-            let (port, numbers) = (fields.next().unwrap_or_default(), fields);
+            let port = fields.next().unwrap_or_default();
+            let numbers = fields;
             let numbers: Vec<u64> = numbers.filter_map(|field| field.parse().ok()).collect();
             match (port, &numbers[..]) {
                 ("rows", [rows]) => self.connection_count.end(*rows),
@@ -372,7 +373,8 @@ mod tests {
     /// Goal: counting costs a machine the same whether it has one group or two that take turns.
     #[test]
     fn services_are_counted_every_other_reading() {
-        let (mut counts, members) = (RemoteCounts::default(), [10].into());
+        let mut counts = RemoteCounts::default();
+        let members = [10].into();
         let mut is_counted = |has_turn| {
             let is_due = counts.words(&members, false, has_turn).contains(&">10".to_owned());
             counts.take(10, &texts(if is_due { &[("services", "rows 3")] } else { &[] }));
@@ -393,7 +395,8 @@ mod tests {
                        tcp:ESTAB  0      4000       127.0.0.1:8080     127.0.0.1:1    ino:11 sk:2\n";
         let rooms = accept_rooms(printed);
         assert_eq!(rooms.len(), 3);
-        let (mut counts, mut readings) = (RemoteCounts::default(), Vec::new());
+        let mut counts = RemoteCounts::default();
+        let mut readings = Vec::new();
         counts.report_rooms(&rooms, &[11, 12].into(), &mut readings);
         counts.report_rooms(&[], &[11, 12].into(), &mut readings);
         assert_eq!(readings, [Reading::of(Counter::AcceptQueueMax, "8080", 1022)]);

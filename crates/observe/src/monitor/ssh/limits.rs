@@ -95,7 +95,8 @@ mod tests {
 
     fn group(path: &str) -> GroupDirectory {
         let directory = format!("/sys/fs/cgroup{path}").into();
-        let (version, controllers) = (CgroupVersion::V2, Controller::ALL.to_vec());
+        let version = CgroupVersion::V2;
+        let controllers = Controller::ALL.to_vec();
         GroupDirectory { path: path.to_owned(), files: ControllerFiles { version, controllers, directory } }
     }
 

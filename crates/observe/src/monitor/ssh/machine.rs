@@ -255,7 +255,8 @@ mod tests {
     /// Goal: the output of `grep`, reassembled, parses like the files themselves.
     #[test]
     fn remote_kernel_files_parse_like_local_ones() {
-        let (mut afar, mut here) = (Vec::new(), Vec::new());
+        let mut afar = Vec::new();
+        let mut here = Vec::new();
         connect_reading(PROC_FILES, HERE, LONG).unwrap().read(&mut afar).unwrap();
         for (path, parse) in PROC_FILES {
             // A missing file is missing for `grep` as well.
@@ -280,8 +281,8 @@ mod tests {
         let _back_end = UnixListener::bind(&path).unwrap();
         let _waiting = UnixStream::connect(&path).unwrap();
         // Listeners that are closed are not this process's own, so that these connections are those to services.
-        let (service, service_path) =
-            (TcpListener::bind("127.0.0.1:0").unwrap(), folder.path().join("a service"));
+        let service = TcpListener::bind("127.0.0.1:0").unwrap();
+        let service_path = folder.path().join("a service");
         let unix_service = UnixListener::bind(&service_path).unwrap();
         let service_port = service.local_addr().unwrap().port();
         let _calls = [(); 3].map(|()| TcpStream::connect(("127.0.0.1", service_port)).unwrap());
@@ -584,7 +585,8 @@ mod tests {
     #[test]
     fn reconnects_back_off() {
         let folder = tempfile::tempdir().unwrap();
-        let (made, starts) = (folder.path().join("made"), folder.path().join("starts"));
+        let made = folder.path().join("made");
+        let starts = folder.path().join("starts");
         let stand_in = format!(
             "if mkdir '{}' 2>/dev/null; then {BREAKS}; fi; printf x >>'{}'; echo no route >&2; exit 255",
             made.display(),

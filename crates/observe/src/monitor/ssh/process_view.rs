@@ -45,7 +45,8 @@ impl ProcessView {
     pub(super) fn parse(printed: &str) -> ProcessView {
         let mut view = ProcessView::default();
         let mut cgroups: BTreeMap<u32, String> = BTreeMap::new();
-        let (mut tables, mut mounts) = (String::new(), String::new());
+        let mut tables = String::new();
+        let mut mounts = String::new();
         let mut folder: Option<u32> = None;
         for line in printed.lines() {
             if let Some(pid) = line.strip_prefix("/proc/").and_then(|rest| rest.strip_suffix("/fd:")) {

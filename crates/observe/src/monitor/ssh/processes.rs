@@ -298,7 +298,8 @@ impl RemoteProcesses {
     fn read(&mut self, printed: &str, into: &mut Vec<Reading>) {
         let mut texts = texts_by_process(printed);
         let files = texts_of(printed, &self.files);
-        let (queues, rooms) = (unix_queues(printed), accept_rooms(printed));
+        let queues = unix_queues(printed);
+        let rooms = accept_rooms(printed);
         let now = self.clock.now();
         let mut peaks: Vec<ThreadPeaks> = Vec::new();
         for group in &mut self.groups {
@@ -625,7 +626,8 @@ mod tests {
                     |(index, _): &(usize, &String)| words.contains(&*(first + index).to_string());
                 stats.iter().enumerate().filter(is_requested).map(|(_, text)| text.clone()).collect()
             };
-            let (of_web, of_database) = (requested(&web, 100), requested(&database, 200));
+            let of_web = requested(&web, 100);
+            let of_database = requested(&database, 200);
             assert_eq!((of_web.len(), of_database.len()), (PROCESSES_MAX - 3, 3));
             let mut readings = Vec::new();
             remote.read(&[of_web.concat(), of_database.concat()].concat(), &mut readings);

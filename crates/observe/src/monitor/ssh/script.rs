@@ -289,7 +289,8 @@ mod tests {
         let port = |field: &str| Some(field.rsplit_once(':')?.1.to_owned());
         let line = |line: &str| {
             let fields: Vec<&str> = line.split_ascii_whitespace().collect();
-            let (local, remote) = (port(fields.get(1)?)?, port(fields.get(2)?)?);
+            let local = port(fields.get(1)?)?;
+            let remote = port(fields.get(2)?)?;
             Some([local, remote, (*fields.get(3)?).to_owned(), (*fields.get(9)?).to_owned()])
         };
         (text.starts_with("ss "), text.lines().filter_map(line).collect())

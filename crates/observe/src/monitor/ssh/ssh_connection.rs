@@ -120,7 +120,8 @@ impl SshConnection {
             return Err(SshConnectionError::NoStreams { program });
         };
         let clock = RealClock::start();
-        let (printed, said) = (Vec::new(), Vec::new());
+        let printed = Vec::new();
+        let said = Vec::new();
         Ok(SshConnection { _owner: owner, input, output, errors, clock, printed, said, is_over: false })
     }
 

@@ -68,7 +68,8 @@ impl SecondValues {
     /// Merges with the next second: length-weighted means of rates, sums of counts, and the higher of two percentiles,
     /// because a chart must not hide a bad second.
     pub(crate) fn merge(&self, next: &SecondValues) -> SecondValues {
-        let (before, after) = (self.at - self.from, next.at - next.from);
+        let before = self.at - self.from;
+        let after = next.at - next.from;
         let mean = |a: f64, b: f64| (a * before + b * after) / (before + after);
         SecondValues {
             from: self.from,

@@ -22,7 +22,8 @@ pub(crate) fn record(index: u32, phase: Phase, n: u64) -> IntervalRecord {
 
 /// Makes the record of a second with successful operations of these lengths; generator and server are mostly idle.
 pub(crate) fn timed(index: u32, phase: Phase, times: impl Iterator<Item = Nanos>) -> IntervalRecord {
-    let (mut kind, mut detail) = (KindTotals::new(4), KindHistograms::new(1, 1, 0));
+    let mut kind = KindTotals::new(4);
+    let mut detail = KindHistograms::new(1, 1, 0);
     let mut response = Histogram::new();
     for time in times {
         response.record(time);

@@ -52,7 +52,8 @@ impl View {
     pub(super) fn open(state: &Arc<Mutex<State>>, has_color: bool) -> io::Result<View> {
         terminal::enter()?;
         let shared = Arc::new(Shared::default());
-        let (state, theirs) = (Arc::clone(state), Arc::clone(&shared));
+        let state = Arc::clone(state);
+        let theirs = Arc::clone(&shared);
         let thread = std::thread::Builder::new().name("view".to_owned());
         let thread = thread.spawn(move || ViewThread::new(has_color).run(&state, &theirs));
         Ok(View { shared, thread: Some(thread.inspect_err(|_| terminal::restore_terminal())?) })

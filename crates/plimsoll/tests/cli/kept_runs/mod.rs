@@ -41,7 +41,8 @@ fn plan_of(report: &Path) -> Value {
 fn take_scores(report: &mut Value) {
     for point in report["load_points"].as_array_mut().unwrap() {
         let point = point.as_object_mut().unwrap();
-        let (score, interval) = (point.remove("score"), point.remove("score_interval"));
+        let score = point.remove("score");
+        let interval = point.remove("score_interval");
         assert_eq!(
             (score, interval),
             (point.get("rate_per_s").cloned(), point.get("rate_interval_per_s").cloned())

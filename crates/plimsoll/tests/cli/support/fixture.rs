@@ -192,9 +192,10 @@ impl ExitedCommand {
     /// Returns the verdicts on the runs of a command, which prints the names of the run files last, or in its JSON.
     #[track_caller]
     fn verdicts(&self) -> Vec<Verdict> {
-        let files: Vec<String> = match self.stdout.starts_with('{') {
-            true => vec![self.json()["files"]["run"].as_str().expect("the name of the run file").to_owned()],
-            false => self.stdout.lines().filter(|line| line.ends_with(".plim")).map(str::to_owned).collect(),
+        let files: Vec<String> = if self.stdout.starts_with('{') {
+            vec![self.json()["files"]["run"].as_str().expect("the name of the run file").to_owned()]
+        } else {
+            self.stdout.lines().filter(|line| line.ends_with(".plim")).map(str::to_owned).collect()
         };
         assert!(!files.is_empty(), "no run file is named:\n{}\n{}", self.stdout, self.stderr);
         files.iter().map(|file| Verdict::of(&self.folder, file)).collect()

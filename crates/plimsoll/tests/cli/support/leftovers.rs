@@ -44,10 +44,10 @@ fn named(base: &Path, prefix: &str, depth: u32) -> Vec<PathBuf> {
     let folders = entries.flatten().filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()));
     let mut found = Vec::new();
     for entry in folders {
-        match entry.file_name().to_string_lossy().starts_with(prefix) {
-            true => found.push(entry.path()),
-            false if 1 < depth => found.extend(named(&entry.path(), prefix, depth - 1)),
-            false => {}
+        if entry.file_name().to_string_lossy().starts_with(prefix) {
+            found.push(entry.path());
+        } else if 1 < depth {
+            found.extend(named(&entry.path(), prefix, depth - 1));
         }
     }
     found

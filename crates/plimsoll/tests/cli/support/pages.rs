@@ -102,7 +102,8 @@ fn serve(stream: &TcpStream, log: &Log) -> Option<()> {
 }
 
 fn read_request(input: &mut BufReader<&TcpStream>) -> Option<String> {
-    let (mut head, mut length) = (String::new(), 0);
+    let mut head = String::new();
+    let mut length = 0;
     loop {
         let before = head.len();
         if input.read_line(&mut head).ok()? == 0 {

@@ -36,7 +36,8 @@ impl ServerKind {
             ServerKind::Application(threads) => application(plimsoll, threads, clients),
             ServerKind::Nginx => {
                 let nginx = Nginx::start_with(site, FILES, Listen::Plain, LOCATIONS)?;
-                let (target, service_threads) = (nginx.url(), None);
+                let target = nginx.url();
+                let service_threads = None;
                 Ok(RunningServer { target, service_threads, _process: nginx.into_process() })
             }
         }
@@ -44,7 +45,8 @@ impl ServerKind {
 }
 
 fn application(plimsoll: &Path, threads: Option<u32>, clients: u32) -> Result<RunningServer> {
-    let (clients, threads) = (clients.to_string(), threads.map(|threads| threads.to_string()));
+    let clients = clients.to_string();
+    let threads = threads.map(|threads| threads.to_string());
     let mut arguments = vec!["app", "--clients-max", &clients, "--queue-max", &clients];
     if let Some(threads) = &threads {
         arguments.extend(["--threads", threads]);

@@ -52,7 +52,8 @@ fn row(case: &Case<PairKind>, pairs: &[Option<Pair>]) -> Option<String> {
     let mut ratios: Vec<f64> = pairs.iter().filter_map(|pair| pair.ratio).collect();
     ratios.sort_by(f64::total_cmp);
     let ratio = |index: usize| ratios.get(index).map_or("–".to_owned(), |ratio| format!("{ratio:.3}"));
-    let (middle, last) = (ratio(ratios.len() / 2), ratio(ratios.len().saturating_sub(1)));
+    let middle = ratio(ratios.len() / 2);
+    let last = ratio(ratios.len().saturating_sub(1));
     let row = format!(
         "| {} | {} | {}{not_measured} | {failed} | {undecided} | {again} | {middle} ({}–{last}) |\n",
         case.title,

@@ -95,7 +95,8 @@ impl PairSetup {
         }
         std::fs::create_dir(&folder)?;
         let _server = start(&self.folder, self.port, rounds)?;
-        let (url, seconds) = (format!("http://127.0.0.1:{}/", self.port), format!("{}s", self.seconds));
+        let url = format!("http://127.0.0.1:{}/", self.port);
+        let seconds = format!("{}s", self.seconds);
         let mut command = Command::new(&self.plimsoll);
         command.current_dir(&self.folder).args(["run", &url, "-c", "20", "--duration", &seconds, "--json"]);
         command.args(["--label", side, "--repeat", &runs.to_string(), "--out"]);

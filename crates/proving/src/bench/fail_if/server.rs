@@ -52,7 +52,8 @@ impl Work {
             let cost = run["load_points"][0]["sut"]["cpu_per_operation_s"].as_f64();
             cost.context("the CPU time of the server was not measured")
         };
-        let (with, twice) = (cost(ROUNDS)?, cost(2.0 * ROUNDS)?);
+        let with = cost(ROUNDS)?;
+        let twice = cost(2.0 * ROUNDS)?;
         let work = Work { without: 2.0 * with - twice, with };
         println!(
             "a page takes {:.0} µs of CPU time, {:.0} µs without its work",

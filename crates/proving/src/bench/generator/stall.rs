@@ -57,7 +57,8 @@ fn table(point: &Value) -> Result<String> {
         let measured = percentile(point, "response", q)?;
         let service = percentile(point, "service", q)?;
         let gap = measured / computed - 1.0;
-        let (percent, met) = (gap * 100.0, word(gap.abs() <= BAR));
+        let percent = gap * 100.0;
+        let met = word(gap.abs() <= BAR);
         text += &format!(
             "| {name} | {computed:.4} s | {measured:.4} s | {percent:+.2} % | {met} | {service:.4} s |\n"
         );

@@ -173,7 +173,9 @@ impl Database {
 
     /// Returns the product's own client.
     pub(super) fn client(&self) -> SqlClient {
-        let (product, port, password) = (self.product, self.port(), self.sut.password().to_owned());
+        let product = self.product;
+        let port = self.port();
+        let password = self.sut.password().to_owned();
         SqlClient { product, port, password }
     }
 
@@ -208,7 +210,8 @@ impl SqlClient {
     }
 
     fn execute_in(&self, schema: Option<&str>, sql: &str) -> Result<String> {
-        let (port, user) = (format!("--port={}", self.port), USER);
+        let port = format!("--port={}", self.port);
+        let user = USER;
         let mut client = match self.product {
             DatabaseProduct::PostgreSql => {
                 let mut psql = Command::new(PSQL);

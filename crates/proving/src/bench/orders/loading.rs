@@ -47,7 +47,8 @@ impl ServerLoading {
     fn prepare(product: DatabaseProduct) -> Result<ServerLoading> {
         let database = Database::start(product, Vec::new())?;
         database.load(&population()?)?;
-        let (client, folder) = (database.client(), database.shared_folder()?);
+        let client = database.client();
+        let folder = database.shared_folder()?;
         let files = RowFiles { product, client, folder };
         LOADING_ORDER.into_iter().try_for_each(|table| files.export(table))?;
         Ok(ServerLoading { database, files })
@@ -146,7 +147,8 @@ impl SqliteLoading {
         let mut loading = SqliteLoading { folder, tables: String::new(), indexes: String::new() };
         loading.load()?;
         let export = |table: OrderTable| {
-            let (name, file) = (table.schema().name, loading.file(table));
+            let name = table.schema().name;
+            let file = loading.file(table);
             format!(".output {}\nSELECT * FROM {name};\n", file.display())
         };
         let exports: String = LOADING_ORDER.into_iter().map(export).collect();
@@ -163,7 +165,8 @@ impl SqliteLoading {
 
     fn load_files(&self) -> Result<()> {
         let import = |table: OrderTable| {
-            let (name, file) = (table.schema().name, self.file(table));
+            let name = table.schema().name;
+            let file = self.file(table);
             format!(".import {} {name}\n", file.display())
         };
         let imports: String = LOADING_ORDER.into_iter().map(import).collect();

@@ -154,7 +154,9 @@ mod tests {
     /// All generators send the same queries between begin and end.
     #[test]
     fn the_fixed_transaction_has_twelve_statements() {
-        let (of_pgbench, of_sysbench, ours) = (pgbench(), sysbench(), own());
+        let of_pgbench = pgbench();
+        let of_sysbench = sysbench();
+        let ours = own();
         assert_eq!(ours.matches("SELECT").count() + 2, EXCHANGES as usize);
         assert!(queries().all(|query| ours.contains(&query)));
         assert_eq!(of_pgbench.lines().count(), EXCHANGES as usize);

@@ -75,10 +75,12 @@ fn moving_trial(case: MovingCase, plimsoll: &Path) -> Trial<'_> {
 fn result(is_right: bool, broken: &[String], has_others: bool, why: String) -> AttemptResult {
     let is_noisy = |rule: &&String| !has_others || *rule != OTHER_PROGRAMS;
     let broken: Vec<String> = broken.iter().filter(is_noisy).cloned().collect();
-    match is_right {
-        true => AttemptResult::Right,
-        false if is_noise(&broken) => AttemptResult::Spoilt(why),
-        false => AttemptResult::Wrong(why),
+    if is_right {
+        AttemptResult::Right
+    } else if is_noise(&broken) {
+        AttemptResult::Spoilt(why)
+    } else {
+        AttemptResult::Wrong(why)
     }
 }
 

@@ -82,12 +82,15 @@ impl CaseNetwork {
     /// Links the namespace with this machine.
     fn link(&mut self, namespace: &NetworkNamespace) -> Result<()> {
         // Addresses and names differ from those of other cases at the same time, also of other processes.
-        let (pid, number) = (std::process::id(), namespace.number());
-        let (third, fourth) = (pid & 255, (number & 63) * 4);
-        let (near, far) =
-            (format!("10.199.{third}.{}", fourth + 1), format!("10.199.{third}.{}", fourth + 2));
+        let pid = std::process::id();
+        let number = namespace.number();
+        let third = pid & 255;
+        let fourth = (number & 63) * 4;
+        let near = format!("10.199.{third}.{}", fourth + 1);
+        let far = format!("10.199.{third}.{}", fourth + 2);
         let interface = format!("plim{}-{}", pid % 10_000_000, number & 63);
-        let (link, peer) = (["link", "add", &interface], ["type", "veth", "peer", "name", "eth0"]);
+        let link = ["link", "add", &interface];
+        let peer = ["type", "veth", "peer", "name", "eth0"];
         run(Command::new("ip").args(link).args(peer).args(["netns", namespace.name()]))?;
         self.interface = Some(interface.clone());
         run(Command::new("ip").args(["addr", "add", &format!("{near}/30"), "dev", &interface]))?;

@@ -92,10 +92,12 @@ impl SampleOptions {
 
     /// Returns whether a case of `n` is to be tried: one that is named, or one of this part that is not recorded yet.
     pub(super) fn wants(&self, name: &str, index: usize, n: usize, is_recorded: bool) -> bool {
-        let (part, parts) = (self.part.0 as usize, self.part.1 as usize);
-        match self.chosen.is_empty() {
-            true => index * parts / n == part - 1 && !is_recorded,
-            false => self.chosen.iter().any(|text| name.contains(text.as_str())),
+        let part = self.part.0 as usize;
+        let parts = self.part.1 as usize;
+        if self.chosen.is_empty() {
+            index * parts / n == part - 1 && !is_recorded
+        } else {
+            self.chosen.iter().any(|text| name.contains(text.as_str()))
         }
     }
 }
@@ -103,7 +105,8 @@ impl SampleOptions {
 /// Parses a part: `2/3`.
 fn part(text: &str) -> Result<(u32, u32)> {
     let (part, parts) = text.split_once('/').with_context(|| format!("`--part {text}`: expected K/N"))?;
-    let (part, parts) = (number("--part", part)?, number("--part", parts)?);
+    let part = number("--part", part)?;
+    let parts = number("--part", parts)?;
     ensure!(part <= parts, "`--part {text}`: there are {parts} parts");
     Ok((part, parts))
 }

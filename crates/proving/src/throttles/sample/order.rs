@@ -95,7 +95,8 @@ fn load_arguments(setting: &Setting, aim: RunAim) -> Vec<String> {
 
 /// Returns what is requested from a running server: its URLs, or a definition where users think or files are many.
 fn target_arguments(setting: &Setting, scene: &CaseScene) -> Result<Vec<String>> {
-    let (base, paths) = (scene.url(), setting.work.paths());
+    let base = scene.url();
+    let paths = setting.work.paths();
     let mut arguments = match (setting.pace, setting.work) {
         (UserPacing::Think(time), _) => {
             let think = format!("think = {{ exponential = \"{time} ms\" }}");

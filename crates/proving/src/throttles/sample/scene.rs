@@ -201,14 +201,15 @@ fn group(limits: &ResourceLimits) -> Result<ControlGroup> {
 
 fn limits(setting: &Setting, folder: &Path) -> Result<ResourceLimits> {
     let is_disk_limited = setting.reads.or(setting.read_kib).is_some();
-    let disk = match is_disk_limited {
-        true => Some(DiskLimits {
+    let disk = if is_disk_limited {
+        Some(DiskLimits {
             device: observe::disk_of(folder).context("the folder is on no disk")?,
             reads: setting.reads,
             read_bytes: setting.read_kib.map(|kib| kib << 10),
             ..DiskLimits::default()
-        }),
-        false => None,
+        })
+    } else {
+        None
     };
     Ok(ResourceLimits {
         cpus: setting.cpus.clone(),

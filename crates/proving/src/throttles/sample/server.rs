@@ -120,7 +120,8 @@ impl ServerDraft<'_> {
 
     /// nginx for files; a limit on requests in progress stands before pages that Node makes.
     fn nginx(&self) -> Result<Vec<ServerProgram>> {
-        let (folder, setting) = (self.folder.display(), self.setting);
+        let folder = self.folder.display();
+        let setting = self.setting;
         let mut location = String::new();
         let mut zones = String::new();
         if let Some(rate) = setting.rate_limit {
@@ -161,7 +162,8 @@ impl ServerDraft<'_> {
     }
 
     fn apache(&self, more: &str) -> Result<ServerProgram> {
-        let (folder, setting) = (self.folder.display(), self.setting);
+        let folder = self.folder.display();
+        let setting = self.setting;
         let most = setting.connections.unwrap_or(256);
         let per_process = most.min(64);
         let modules: String = ["mpm_event", "authz_core"]
@@ -221,8 +223,10 @@ impl ServerDraft<'_> {
 
     fn gunicorn(&self) -> Result<ServerProgram> {
         self.write("page.py", PAGE_PY)?;
-        let (bind, folder) = (format!("{}:{}", self.host, self.ports[0]), self.folder.display().to_string());
-        let (workers, backlog) = (self.setting.workers.to_string(), self.setting.backlog.to_string());
+        let bind = format!("{}:{}", self.host, self.ports[0]);
+        let folder = self.folder.display().to_string();
+        let workers = self.setting.workers.to_string();
+        let backlog = self.setting.backlog.to_string();
         let arguments = [
             "--preload",
             "--bind",

@@ -94,10 +94,7 @@ impl Setting {
             generator_link: None,
             pace: UserPacing::Closed,
             users: 16,
-            work: match server.has_workers() {
-                true => Work::Compute(1000),
-                false => Work::Files { n: 1, bytes: 1024 },
-            },
+            work: if server.has_workers() { Work::Compute(1000) } else { Work::Files { n: 1, bytes: 1024 } },
             request_bytes: 0,
             has_new_connections: false,
             is_linked: false,

@@ -27,7 +27,9 @@ pub(in crate::gateway) fn serve_connection(
     lock: &PageLock,
     mut wait: impl FnMut() -> bool,
 ) -> io::Result<()> {
-    let (mut responder, mut input, mut out) = (Responder::new(workers), Vec::new(), Vec::new());
+    let mut responder = Responder::new(workers);
+    let mut input = Vec::new();
+    let mut out = Vec::new();
     let mut first = true;
     loop {
         if take_records(stream, &mut responder, lock, &mut input, &mut out)? == ConnectionState::Closing {
@@ -58,7 +60,8 @@ fn take_records(
     input: &mut Vec<u8>,
     out: &mut Vec<u8>,
 ) -> io::Result<ConnectionState> {
-    let (mut taken, mut state) = (0, ConnectionState::Open);
+    let mut taken = 0;
+    let mut state = ConnectionState::Open;
     while let Some((record, length)) = Record::parse(&input[taken..]).map_err(invalid)? {
         taken += length;
         match responder.take(record, out).map_err(invalid)? {
@@ -301,7 +304,8 @@ mod tests {
     fn a_large_page_is_split_into_records() {
         let (outcome, mut bytes, _) = exchange(&request(1, 0, "size=100000&seed=7"), usize::MAX);
         outcome.unwrap();
-        let (mut output, mut records) = (Vec::new(), 0);
+        let mut output = Vec::new();
+        let mut records = 0;
         while let Some((record, length)) = Record::parse(&bytes).unwrap() {
             if record.kind == STDOUT {
                 output.extend_from_slice(record.content);

@@ -83,8 +83,10 @@ pub(super) fn read_pairs<'a>(
     mut pair: impl FnMut(&'a [u8], &'a [u8]),
 ) -> Result<(), RecordError> {
     while !bytes.is_empty() {
-        let (name_length, value_length) = (take_length(&mut bytes)?, take_length(&mut bytes)?);
-        let (name, value) = (take(&mut bytes, name_length)?, take(&mut bytes, value_length)?);
+        let name_length = take_length(&mut bytes)?;
+        let value_length = take_length(&mut bytes)?;
+        let name = take(&mut bytes, name_length)?;
+        let value = take(&mut bytes, value_length)?;
         pair(name, value);
     }
     Ok(())

@@ -124,7 +124,8 @@ impl Responder {
                 return Ok(if keep_connection { ResponderAction::Continue } else { ResponderAction::Close });
             }
             None => {
-                let (parameters, parameters_complete) = (Vec::new(), false);
+                let parameters = Vec::new();
+                let parameters_complete = false;
                 let id = record.request;
                 self.pending = Some(PendingRequest { id, keep_connection, parameters, parameters_complete });
             }

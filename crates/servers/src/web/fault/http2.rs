@@ -244,7 +244,8 @@ mod tests {
     #[test]
     fn frames_are_found_in_what_a_client_sends() {
         let bytes = [PREFACE, GREETING, &head(1), &frame(DATA, END_STREAM, 1, b"abc"), &head(3)].concat();
-        let (mut at, mut streams) = (0, Vec::new());
+        let mut at = 0;
+        let mut streams = Vec::new();
         while let Some((length, stream)) = next_frame(&bytes[at..]) {
             at += length;
             streams.extend(stream);

@@ -274,7 +274,8 @@ fn in_chunks(correct: &CorrectReply<'_>, lines: &str, padding: &str) -> Script {
 }
 
 fn with_wrong_byte(correct: &CorrectReply<'_>) -> Script {
-    let (mut bytes, length) = (correct.to_bytes(), correct.body().len());
+    let mut bytes = correct.to_bytes();
+    let length = correct.body().len();
     if 0 < length {
         let middle = bytes.len() - length + length / 2;
         bytes[middle] ^= 1;

@@ -65,9 +65,10 @@ fn accelerator(proxy: &ReverseProxy, url: &str) -> Vec<FactSection> {
     ]);
     if let Some(origin) = proxy.values.web.origin {
         let memory = format!("{} bytes ({})", origin.cache_bytes, Bytes(origin.cache_bytes));
-        let placement = match origin.address.ip() == proxy.address().ip() {
-            true => "in front of the server, at the same address",
-            false => "in front of the server, which has a secondary address",
+        let placement = if origin.address.ip() == proxy.address().ip() {
+            "in front of the server, at the same address"
+        } else {
+            "in front of the server, which has a secondary address"
         };
         facts.push(fact("placement", placement, SET));
         facts.push(fact("server behind it", &format!("http://{}/", origin.address), SET));

@@ -133,7 +133,8 @@ mod tests {
         let held = RefCell::new(Vec::<u32>::new());
         let used = RefCell::new(MemoryUse { bytes: 0, limit_hits: 70, refaults: 7 });
         let fetch = |part: &FileSet| {
-            let (mut held, mut used) = (held.borrow_mut(), used.borrow_mut());
+            let mut held = held.borrow_mut();
+            let mut used = used.borrow_mut();
             for file in part.files.iter().filter(|_| is_charged) {
                 if held.contains(&file.object) {
                     continue;

@@ -63,9 +63,10 @@ pub(super) fn draw_rate(state: &State, context: FrameContext, area: Rect, buffer
     let scale = linear(values.fold(0.0, f64::max));
     let is_open = state.run().plan.loads().any(|load| !load.is_closed());
     let steady = LegendEntry { symbol: "⣿", name: "steady", color: Color::Cyan };
-    let others = match is_open {
-        true => LegendEntry { symbol: "⠒", name: "due", color: Color::Yellow },
-        false => LegendEntry { symbol: "⠒", name: "not measured", color: Color::Cyan },
+    let others = if is_open {
+        LegendEntry { symbol: "⠒", name: "due", color: Color::Yellow }
+    } else {
+        LegendEntry { symbol: "⠒", name: "not measured", color: Color::Cyan }
     };
     let errors = LegendEntry { symbol: "⣀", name: "errors", color: Color::Red };
     let legend = legend("Completed/s", &[steady, others, errors], context, area.width);

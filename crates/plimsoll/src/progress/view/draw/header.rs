@@ -25,9 +25,10 @@ pub(super) fn draw(state: &State, context: FrameContext, mut area: Rect, buffer:
 /// Returns the name of the benchmark, with the unit of a score that the rows do not have.
 fn title(state: &State) -> String {
     let plan = &state.run().plan;
-    match plan.catalog.score.is_operation_rate() {
-        true => plan.benchmark.title.clone(),
-        false => format!("{}, score in {}", plan.benchmark.title, plan.catalog.words.score),
+    if plan.catalog.score.is_operation_rate() {
+        plan.benchmark.title.clone()
+    } else {
+        format!("{}, score in {}", plan.benchmark.title, plan.catalog.words.score)
     }
 }
 
@@ -96,7 +97,8 @@ fn bars(state: &State, context: FrameContext, area: Rect, buffer: &mut Buffer) {
 
 fn bar(name: &str, part: f64, context: FrameContext, area: Rect, buffer: &mut Buffer) {
     let number = format!(" {:>5}", percent(part));
-    let (before, after) = (name.len() as u16, number.len() as u16);
+    let before = name.len() as u16;
+    let after = number.len() as u16;
     put(buffer, area, &Line::styled(name, dim()), &Line::from(number));
     let width = area.width.saturating_sub(before + after);
     put_bar(buffer, Rect { x: area.x + before, width, ..area }, part, context);

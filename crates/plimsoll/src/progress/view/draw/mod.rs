@@ -169,7 +169,8 @@ mod tests {
         for _ in 0..N {
             terminal.draw(|frame| draw(&live.state, CONTEXT, frame.area(), frame.buffer_mut())).unwrap();
         }
-        let (fold, frame) = (Nanos((folded - begun).0 / N), Nanos((thread_cpu() - folded).0 / N));
+        let fold = Nanos((folded - begun).0 / N);
+        let frame = Nanos((thread_cpu() - folded).0 / N);
         println!("CPU time: a second folded and judged {fold}, a frame drawn {frame}");
         assert!(fold < limit && frame < limit, "{fold}, {frame}");
     }

@@ -81,7 +81,8 @@ impl Block {
 
 fn load(state: &State) -> Vec<Row> {
     let Some(point) = &state.point else { return Vec::new() };
-    let (second, measured) = (state.second.as_ref(), point.measured());
+    let second = state.second.as_ref();
+    let measured = point.measured();
     let now = |text: &dyn Fn(&SecondValues) -> String| second.map_or(ABSENT.to_owned(), text);
     let steady = |text: &dyn Fn(&LoadPointStatus) -> String| measured.map_or(ABSENT.to_owned(), text);
     let mut rows = vec![

@@ -67,9 +67,10 @@ pub(super) fn draw_messages(state: &State, mut area: Rect, buffer: &mut Buffer) 
 
 /// Draws the footer with the keys.
 pub(super) fn draw_footer(context: FrameContext, area: Rect, buffer: &mut Buffer) {
-    let text = match context.is_stopping {
-        false => "q: stop the run and keep its records",
-        true => "Stopping; the records so far are kept. Ctrl-C quits immediately.",
+    let text = if context.is_stopping {
+        "Stopping; the records so far are kept. Ctrl-C quits immediately."
+    } else {
+        "q: stop the run and keep its records"
     };
     put(buffer, area, &Line::styled(text, dim()), &Line::default());
 }

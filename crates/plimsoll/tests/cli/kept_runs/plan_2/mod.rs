@@ -26,7 +26,8 @@ pub(super) fn convert_plan(plan: &Value) -> Value {
     let headline = plan["benchmark"].as_object_mut().unwrap().remove("headline").unwrap();
     let headline: Headline = serde_json::from_value(headline).unwrap();
     let mut take = |key: &str| plan.as_object_mut().unwrap().remove(key).unwrap();
-    let (threads, cpus) = (take("load_threads"), take("load_cpus"));
+    let threads = take("load_threads");
+    let cpus = take("load_cpus");
     plan["agents"] = json!([{ "threads": threads, "cpus": cpus, "first_share": 0 }]);
     let sut = plan["sut"].as_object_mut().unwrap();
     let parts = ["gateway", "accelerator"].into_iter().filter_map(|part| sut.remove_entry(part));

@@ -19,7 +19,8 @@ pub(super) fn convert_interval(old: &[u8]) -> Vec<u8> {
         (0..4).fold(n, |n, _| convert_moments(n, &mut from, &mut into));
         let n_failed = from.copy(&mut into);
         for _ in 0..n_failed {
-            let (_outcome, _n) = (from.copy(&mut into), from.copy(&mut into));
+            let _outcome = from.copy(&mut into);
+            let _n = from.copy(&mut into);
             let _bytes = from.next();
         }
         // No protocol codes.
@@ -60,7 +61,8 @@ pub(super) fn convert_detail(old: &[u8]) -> Vec<u8> {
     (0..n_kinds).for_each(|_| from.copy_bytes(&mut into));
     let n_failed = from.copy(&mut into);
     for _ in 0..n_failed {
-        let (_kind, _outcome) = (from.copy(&mut into), from.copy(&mut into));
+        let _kind = from.copy(&mut into);
+        let _outcome = from.copy(&mut into);
         from.copy_bytes(&mut into);
     }
     // One spread, that of the time to connect.
@@ -76,7 +78,8 @@ pub(super) fn convert_detail(old: &[u8]) -> Vec<u8> {
 /// Copies moments; their n is relative to the one before it. Returns their n.
 fn convert_moments(n_before: u128, from: &mut Numbers, into: &mut Vec<u8>) -> u128 {
     let first = from.copy(into);
-    let (position, is_constant) = (first >> 1, first & 1 == 1);
+    let position = first >> 1;
+    let is_constant = first & 1 == 1;
     let distance = position.div_ceil(2);
     let n = if position % 2 == 1 { n_before - distance } else { n_before + distance };
     let n_numbers = match (n, is_constant) {

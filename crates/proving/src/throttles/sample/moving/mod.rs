@@ -93,7 +93,8 @@ pub(super) fn cases() -> Vec<MovingCase> {
             WatchTarget::Process => (RunMode::Watch, false),
             WatchTarget::Group => (RunMode::Watch, true),
         };
-        let (server, has_neighbor) = (*server, *has_neighbor);
+        let server = *server;
+        let has_neighbor = *has_neighbor;
         let phases = throttles.map(|(kind, strength)| SampleCase {
             number,
             kind,
@@ -112,7 +113,8 @@ impl MovingCase {
     /// Returns the numbers under each throttle, which differ in nothing else.
     pub(super) fn settings(&self) -> [Setting; 2] {
         let [first, second] = self.phases.each_ref().map(Setting::of);
-        let (users, is_linked) = (first.users.max(second.users), first.is_linked || second.is_linked);
+        let users = first.users.max(second.users);
+        let is_linked = first.is_linked || second.is_linked;
         let request_bytes = first.request_bytes.max(second.request_bytes);
         [first, second].map(|one| Setting { work: self.work, users, is_linked, request_bytes, ..one })
     }
@@ -132,7 +134,9 @@ impl MovingCase {
             Ok(tried) => tried,
             Err(error) => return json!({ "case": self.to_string(), "error": format!("{error:#}") }),
         };
-        let (is_right, sentence, agrees) = (trial.is_right(self), trial.sentence.clone(), trial.agrees());
+        let is_right = trial.is_right(self);
+        let sentence = trial.sentence.clone();
+        let agrees = trial.agrees();
         let holds = proofs.iter().all(CaseProof::holds);
         let phases = self.phases.iter().zip(trial.phases.into_iter().zip(proofs));
         let phases: Vec<Value> = phases.map(|(phase, tried)| line_of(phase, &Ok(tried))).collect();

@@ -89,7 +89,8 @@ fn run_until(command: &mut Command, over: &str, act: impl FnOnce() -> Result<()>
         let mut bytes = Vec::new();
         stdout.read_to_end(&mut bytes).map(|_| bytes)
     });
-    let (mut said, mut act) = (String::new(), Some(act));
+    let mut said = String::new();
+    let mut act = Some(act);
     for line in stderr.lines() {
         let line = line?;
         if line.split_whitespace().next() == Some(over)
