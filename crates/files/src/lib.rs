@@ -3,6 +3,7 @@
 //! - `operation`, `path`: abstract operations and the paths that they are about
 //! - `application`, `population`, `content`: the files before load, and their bytes
 //! - `ledger`: what a client knows of the files that it has written, so that reads can be verified
+//! - `diskmix`: the operations of office programs, after NetBench's Disk Mix, in cycles
 //! - `procedure`, `tbench`: the procedures of published results; the sizes of messages without files
 //!
 //! A client is a state machine: it is given the answer to its last operation, and says what is next. Nobody here opens
@@ -12,6 +13,7 @@
 
 mod application;
 mod content;
+mod diskmix;
 mod ledger;
 mod operation;
 mod path;
@@ -21,6 +23,7 @@ mod tbench;
 
 pub use application::{APPLICATION_FILES, ApplicationFolder};
 pub use content::{BLOCK_BYTES, FileContent, FileVersion, STAMP_BYTES};
+pub use diskmix::{CYCLE_OPERATIONS, DiskMix, DiskMixClient, PadUse};
 pub use ledger::{Baseline, ContentLedger, EXTENTS_MAX, FILES_MAX, Verify, WrongByte};
 pub use operation::{
     Existing, Expectation, FileAction, FileAnswer, FileKind, FileOperation, FileRange, FileStep, FindSize,
