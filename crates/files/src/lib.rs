@@ -4,6 +4,7 @@
 //! - `application`, `population`, `content`: the files before load, and their bytes
 //! - `ledger`: what a client knows of the files that it has written, so that reads can be verified
 //! - `diskmix`: the operations of office programs, after NetBench's Disk Mix, in cycles
+//! - `sequential`, `micro`: streams, and tests of one kind of operation
 //! - `procedure`, `tbench`: the procedures of published results; the sizes of messages without files
 //!
 //! A client is a state machine: it is given the answer to its last operation, and says what is next. Nobody here opens
@@ -15,16 +16,19 @@ mod application;
 mod content;
 mod diskmix;
 mod ledger;
+mod micro;
 mod operation;
 mod path;
 mod population;
 mod procedure;
+mod sequential;
 mod tbench;
 
 pub use application::{APPLICATION_FILES, ApplicationFolder};
 pub use content::{BLOCK_BYTES, FileContent, FileVersion, STAMP_BYTES};
 pub use diskmix::{CYCLE_OPERATIONS, DiskMix, DiskMixClient, PadUse};
 pub use ledger::{Baseline, ContentLedger, EXTENTS_MAX, FILES_MAX, Verify, WrongByte};
+pub use micro::{MicroClient, MicroSettings, MicroTest, SEARCHED_ENTRIES};
 pub use operation::{
     Existing, Expectation, FileAction, FileAnswer, FileKind, FileOperation, FileRange, FileStep, FindSize,
     Handle, InfoLevel,
@@ -35,4 +39,5 @@ pub use population::{
     PAD_FILE_BYTES, PopulatedFile, Workspace, WorkspaceError, private_folders, workspace_files,
 };
 pub use procedure::{DBENCH_WARM_UP, NetBenchProcedure, SMBTORTURE_WARM_UP, warm_up};
+pub use sequential::{StreamClient, StreamDirection, StreamFiles, StreamShape, StreamShapeError};
 pub use tbench::MessageSizes;
