@@ -5,6 +5,7 @@
 //! - `ledger`: what a client knows of the files that it has written, so that reads can be verified
 //! - `diskmix`: the operations of office programs, after NetBench's Disk Mix, in cycles
 //! - `sequential`, `micro`: streams, and tests of one kind of operation
+//! - `loadfile`: captured mixes, and their replay
 //! - `procedure`, `tbench`: the procedures of published results; the sizes of messages without files
 //!
 //! A client is a state machine: it is given the answer to its last operation, and says what is next. Nobody here opens
@@ -16,6 +17,7 @@ mod application;
 mod content;
 mod diskmix;
 mod ledger;
+mod loadfile;
 mod micro;
 mod operation;
 mod path;
@@ -28,6 +30,10 @@ pub use application::{APPLICATION_FILES, ApplicationFolder};
 pub use content::{BLOCK_BYTES, FileContent, FileVersion, STAMP_BYTES};
 pub use diskmix::{CYCLE_OPERATIONS, DiskMix, DiskMixClient, PadUse};
 pub use ledger::{Baseline, ContentLedger, EXTENTS_MAX, FILES_MAX, Verify, WrongByte};
+pub use loadfile::{
+    HANDLES_MAX, LINES_MAX, LOOPS_MAX, LoadFile, LoadFileError, LoadProblem, LoadSummary, PATHS_MAX,
+    REQUEST_BYTES_MAX, ReplayClient,
+};
 pub use micro::{MicroClient, MicroSettings, MicroTest, SEARCHED_ENTRIES};
 pub use operation::{
     Existing, Expectation, FileAction, FileAnswer, FileKind, FileOperation, FileRange, FileStep, FindSize,
