@@ -203,6 +203,11 @@ mod tests {
     }
 
     #[test]
+    fn a_path_is_small() {
+        assert!(size_of::<FilePath>() <= 24);
+    }
+
+    #[test]
     fn a_file_keeps_its_identity_when_it_is_renamed() {
         let path = |entry| FilePath::new(Owner::Client(1), Folder::Created, entry).file_id();
         assert_eq!(path(Entry::File(5)), path(Entry::Renamed(5)));

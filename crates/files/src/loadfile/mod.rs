@@ -227,3 +227,24 @@ fn create(handle: Handle, path: FilePath, options: u32, disposition: u8) -> File
         _ => FileAction::Open(handle, path),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_is_small() {
+        assert_eq!(size_of::<LoadLine>(), 32);
+    }
+
+    /// Dispositions as dbench has them: 2 creates, 4 and 5 also cut, 1 and 3 only open; bit 0 of the options is a folder.
+    #[test]
+    fn dispositions_say_what_is_done() {
+        let (handle, path) = (Handle(1), FilePath::Captured(CapturedPath { client: 0, text: 0 }));
+        let of = |options, disposition| create(handle, path, options, disposition);
+        assert_eq!([of(0x40, 1), of(1, 1), of(0, 3)], [FileAction::Open(handle, path); 3]);
+        assert_eq!(of(0x40, 2), FileAction::Create(handle, path, Existing::Keep));
+        assert_eq!([of(0x40, 4), of(0, 5)], [FileAction::Create(handle, path, Existing::Truncate); 2]);
+        assert_eq!(of(0x41, 2), FileAction::CreateFolder(handle, path));
+    }
+}
