@@ -14,7 +14,9 @@ pub fn load_file(bytes: &[u8]) {
     if 1000 < load.n_lines() {
         return;
     }
-    assert_eq!(LoadFile::read(load.to_string().as_bytes()).as_ref(), Ok(&load));
+    let printed = load.to_string();
+    let again = LoadFile::read(printed.as_bytes());
+    assert_eq!(again.map(|again| again.to_string()), Ok(printed));
     let n_lines = load.n_lines();
     let mut client = ReplayClient::new(Arc::new(load), 1);
     let n_steps = (0..).take_while(|_| client.next(None) != FileStep::UnitEnd).count();

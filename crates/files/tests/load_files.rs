@@ -187,7 +187,19 @@ fn loops_are_written_out() {
     let first: String = names.lines().map(|line| &line[..1]).collect();
     assert_eq!(first, "MMMRRMMMRRD");
     assert!(kinds.starts_with("mak mak mak rem"));
-    assert_eq!(read("LOOP 0\nMkdir \"\\a\" *\nENDLOOP\nRmdir \"\\a\" *\n").unwrap().n_lines(), 1);
+    assert_eq!(mistake("LOOP 0\n"), (1, LoadProblem::NoTurns("LOOP".to_owned())));
+    assert_eq!(mistake("REPEAT 0\n"), (1, LoadProblem::NoTurns("REPEAT".to_owned())));
+}
+
+/// What a turn closes, it must have opened: the second turn would close what is not open.
+#[test]
+fn handles_are_followed_through_loops() {
+    let (open, close) = ("NTCreateX \"\\a\" 0 2 5 NT_STATUS_OK\n", "Close 5 NT_STATUS_OK\n");
+    assert_eq!(read(&format!("LOOP 3\n{open}{close}ENDLOOP\n")).unwrap().n_lines(), 6);
+    assert_eq!(read(&format!("{open}LOOP 3\n{close}{open}ENDLOOP\n{close}")).unwrap().n_lines(), 8);
+    assert_eq!(mistake(&format!("{open}LOOP 2\n{close}ENDLOOP\n")), (4, LoadProblem::ClosedInLoop));
+    assert_eq!(read(&format!("{open}LOOP 1\n{close}ENDLOOP\n")).unwrap().n_lines(), 2);
+    assert_eq!(mistake(&format!("{open}REPEAT 2\n{close}")), (3, LoadProblem::ClosedInLoop));
 }
 
 #[test]

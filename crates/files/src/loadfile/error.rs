@@ -54,6 +54,12 @@ pub enum LoadProblem {
     /// A loop that does not begin, or does not end, or is too deep.
     #[error("`LOOP` and `ENDLOOP` do not fit, or more than {LOOPS_MAX} loops are in each other")]
     Loops,
+    /// A repetition of nothing.
+    #[error("`{0}` has a number of at least 1")]
+    NoTurns(String),
+    /// A repetition that closes a handle without opening it again.
+    #[error("the second turn uses a handle that the first has closed")]
+    ClosedInLoop,
     /// The operation has another number of arguments.
     #[error("`{operation}` has {expected} arguments before the status, found {found}")]
     Arguments {
@@ -116,6 +122,8 @@ impl LoadProblem {
                 "write the operations out; `REPEAT`, `LOOP` and `SLEEP` are supported".to_owned()
             }
             LoadProblem::Loops => "end each `LOOP n` with `ENDLOOP`".to_owned(),
+            LoadProblem::NoTurns(_) => "remove what is not to be performed".to_owned(),
+            LoadProblem::ClosedInLoop => "open in each turn what the turn closes".to_owned(),
             LoadProblem::Arguments { .. } => "compare the line with others of this operation".to_owned(),
             LoadProblem::NotANumber(_) => {
                 "write a decimal, octal (`017`) or hexadecimal (`0x1f`) number; the modifiers of dbench 5 are not \

@@ -165,7 +165,10 @@ fn below_decimal(text: &str, most: u64) -> Result<u64, LoadProblem> {
 
 fn directive<'a>(name: &str, tokens: &[&'a str]) -> Result<Option<Line<'a>>, LoadProblem> {
     let argument = || tokens.get(1).ok_or_else(|| LoadProblem::Directive(name.to_owned()));
-    let count = || argument().and_then(|text| below(text, i64::MAX as u64));
+    let count = || match below(argument()?, i64::MAX as u64)? {
+        0 => Err(LoadProblem::NoTurns(name.to_owned())),
+        count => Ok(count),
+    };
     match name {
         "REPEAT" => Ok(Some(Line::Repeat(count()?))),
         "LOOP" => Ok(Some(Line::Loop(count()?))),

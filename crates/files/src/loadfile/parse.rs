@@ -10,7 +10,7 @@ use super::{
     HANDLES_MAX, LINES_MAX, LOOPS_MAX, LoadAction, LoadFile, LoadFileError, LoadLine, LoadProblem, PATHS_MAX,
     REQUEST_BYTES_MAX,
 };
-use crate::{Expectation, FileRange};
+use crate::{Expectation, FileAction, FileRange, Handle};
 
 /// The first bytes of what gzip has compressed.
 const GZIP: [u8; 2] = [0x1f, 0x8b];
@@ -117,6 +117,9 @@ impl Parser {
         if LINES_MAX - self.lines.len() < count {
             return Err(LoadProblem::TooManyLines);
         }
+        if 1 < count && matches!(line.action, LoadAction::Close(_)) {
+            return Err(LoadProblem::ClosedInLoop);
+        }
         self.lines.extend(std::iter::repeat_n(line, count));
         Ok(())
     }
@@ -129,8 +132,8 @@ impl Parser {
         if LINES_MAX as u64 - (self.lines.len() as u64) < n_copies {
             return Err(LoadProblem::TooManyLines);
         }
-        if count == 0 {
-            self.lines.truncate(first);
+        if 1 < count && !self.can_turn_again(first) {
+            return Err(LoadProblem::ClosedInLoop);
         }
         for _ in 1..count {
             // Nothing is copied often that has no lines.
@@ -140,6 +143,23 @@ impl Parser {
             self.lines.extend_from_within(first..first + n_lines);
         }
         Ok(())
+    }
+
+    /// Returns whether the lines from the first on can be performed once more: each handle that they use is open. What holds
+    /// for the second turn holds for all after it.
+    fn can_turn_again(&self, first: usize) -> bool {
+        let mut open = [false; HANDLES_MAX];
+        self.slots.values().for_each(|slot| open[usize::from(*slot)] = true);
+        self.lines[first..].iter().filter_map(|line| line.operation(0)).all(|operation| {
+            let is_right = operation.uses().is_none_or(|Handle(slot)| open[usize::from(slot)]);
+            if let Some(Handle(slot)) = operation.opens() {
+                open[usize::from(slot)] = true;
+            }
+            if let FileAction::Close(Handle(slot)) = operation.action {
+                open[usize::from(slot)] = false;
+            }
+            is_right
+        })
     }
 
     fn action(&mut self, line: &OperationLine) -> Result<LoadAction, LoadProblem> {
