@@ -36,8 +36,8 @@ pub use loadfile::{
 };
 pub use micro::{MicroClient, MicroSettings, MicroTest, SEARCHED_ENTRIES};
 pub use operation::{
-    Existing, Expectation, FileAction, FileAnswer, FileKind, FileOperation, FileRange, FileStep, FindSize,
-    Handle, InfoLevel,
+    ExistingFile, Expectation, FileAction, FileAnswer, FileKind, FileOperation, FileRange, FileStep,
+    FindSize, Handle, InfoLevel,
 };
 pub use path::{CapturedPath, Entry, FileId, FilePath, Folder, Owner, PopulatedPath};
 pub use population::{

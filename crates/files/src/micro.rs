@@ -6,8 +6,8 @@
 use units::{Purpose, Rng};
 
 use crate::{
-    Entry, Existing, FileAction, FileAnswer, FileOperation, FilePath, FileRange, FileStep, FindSize, Folder,
-    Handle, InfoLevel, Owner, PopulatedFile,
+    Entry, ExistingFile, FileAction, FileAnswer, FileOperation, FilePath, FileRange, FileStep, FindSize,
+    Folder, Handle, InfoLevel, Owner, PopulatedFile,
 };
 
 /// A kind of micro-test.
@@ -291,7 +291,7 @@ impl MicroClient {
             let number = self.next_number(2 * n_files)?;
             let path = small_file(self.client, Entry::File(number % n_files));
             if number < n_files {
-                return Some(FileOperation::of(FileAction::Create(HANDLE, path, Existing::Refuse)));
+                return Some(FileOperation::of(FileAction::Create(HANDLE, path, ExistingFile::Refuse)));
             }
             // What could not be created is not there to be deleted.
             if self.is_marked[(number % n_files) as usize] {

@@ -31,7 +31,7 @@ impl InfoLevel {
 
 /// The treatment of a file that is there already, when it is to be created.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Existing {
+pub enum ExistingFile {
     /// The operation fails.
     Refuse,
     /// The file is opened as it is.
@@ -71,7 +71,7 @@ pub enum FileAction {
     /// Opens a file or folder that is there.
     Open(Handle, FilePath),
     /// Creates a file and opens it.
-    Create(Handle, FilePath, Existing),
+    Create(Handle, FilePath, ExistingFile),
     /// Creates a folder if there is none, and opens it.
     CreateFolder(Handle, FilePath),
     /// Closes a file.
@@ -377,12 +377,12 @@ impl fmt::Display for FileAction {
     }
 }
 
-impl Existing {
+impl ExistingFile {
     fn verb(self) -> &'static str {
         match self {
-            Existing::Refuse => "create",
-            Existing::Keep => "create or open",
-            Existing::Truncate => "create or truncate",
+            ExistingFile::Refuse => "create",
+            ExistingFile::Keep => "create or open",
+            ExistingFile::Truncate => "create or truncate",
         }
     }
 }

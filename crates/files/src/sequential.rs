@@ -5,8 +5,8 @@
 use thiserror::Error;
 
 use crate::{
-    Entry, Existing, FileAction, FileAnswer, FileOperation, FilePath, FileRange, FileStep, Folder, Handle,
-    Owner,
+    Entry, ExistingFile, FileAction, FileAnswer, FileOperation, FilePath, FileRange, FileStep, Folder,
+    Handle, Owner,
 };
 
 /// The files of a stream.
@@ -271,7 +271,7 @@ impl StreamClient {
         match self.shape.direction {
             StreamDirection::Read => FileAction::Open(HANDLE, path),
             StreamDirection::Write | StreamDirection::WriteAndFlush => {
-                FileAction::Create(HANDLE, path, Existing::Truncate)
+                FileAction::Create(HANDLE, path, ExistingFile::Truncate)
             }
         }
     }

@@ -45,7 +45,7 @@ impl MessageSizes {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Existing, FileRange, FindSize, Handle, InfoLevel, Owner};
+    use crate::{ExistingFile, FileRange, FindSize, Handle, InfoLevel, Owner};
 
     /// Golden check 15: close 47 and 39 bytes; a write of 64 KiB 65,595 and 55; a read of 4 KiB 59 and 4,155. The
     /// others by the table, with paths of 10 bytes.
@@ -59,7 +59,7 @@ mod tests {
             (FileAction::Write(handle, range(65_536)), 65_595, 55),
             (FileAction::Read(handle, range(4096)), 59, 4155),
             (FileAction::Open(handle, path), 94, 87),
-            (FileAction::Create(handle, path, Existing::Keep), 94, 87),
+            (FileAction::Create(handle, path, ExistingFile::Keep), 94, 87),
             (FileAction::Unlink(path), 63, 39),
             (FileAction::Rename(path, path), 87, 39),
             (FileAction::PathQuery(path, InfoLevel::BASIC), 75, 71),

@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use files::{
-    Baseline, ContentLedger, Entry, Existing, Expectation, FileAction, FileContent, FileOperation, FilePath,
-    FileRange, FileVersion, Folder, Handle, Owner, PopulatedFile, PopulatedPath, Verify,
+    Baseline, ContentLedger, Entry, ExistingFile, Expectation, FileAction, FileContent, FileOperation,
+    FilePath, FileRange, FileVersion, Folder, Handle, Owner, PopulatedFile, PopulatedPath, Verify,
 };
 
 /// A share in memory, as one client sees it.
@@ -83,7 +83,7 @@ impl Share {
                 }
             }
             FileAction::Create(handle, path, existing) => {
-                assert!(existing == Existing::Refuse && !exists(&path), "{operation}");
+                assert!(existing == ExistingFile::Refuse && !exists(&path), "{operation}");
                 assert_eq!(self.open.insert(handle, path), None, "{operation}");
                 self.sizes.insert(path, 0);
                 self.born.insert(path, self.n_operations);

@@ -11,8 +11,9 @@ use super::draw::{Quota, Strata, from_table, is_percent, n_reads, save_size};
 use super::tables::*;
 use super::{DiskMix, PadUse};
 use crate::{
-    APPLICATION_FILE_BYTES, APPLICATION_FILES, ApplicationFolder, Entry, Existing, FileAction, FileOperation,
-    FilePath, FileRange, FindSize, Folder, Handle, InfoLevel, LISTED_ENTRIES, Owner, PAD_FILE_BYTES,
+    APPLICATION_FILE_BYTES, APPLICATION_FILES, ApplicationFolder, Entry, ExistingFile, FileAction,
+    FileOperation, FilePath, FileRange, FindSize, Folder, Handle, InfoLevel, LISTED_ENTRIES, Owner,
+    PAD_FILE_BYTES,
 };
 
 /// The most operations of a transaction: an update with 90 reads.
@@ -94,7 +95,7 @@ impl TransactionWriter {
         match task {
             Task::Populated(card) => self.populated(card, actor, rng, &mut script),
             Task::Create(card, file) => {
-                script.add(FileAction::Create(HANDLE, file.path(actor.client), Existing::Refuse));
+                script.add(FileAction::Create(HANDLE, file.path(actor.client), ExistingFile::Refuse));
                 if card == Card::SaveNew {
                     self.save(rng, &mut script);
                 }

@@ -22,8 +22,8 @@ use units::Nanos;
 pub use self::error::{LoadFileError, LoadProblem};
 pub use self::replay::ReplayClient;
 use crate::{
-    CapturedPath, Existing, Expectation, FileAction, FileKind, FileOperation, FilePath, FileRange, FindSize,
-    Handle, InfoLevel,
+    CapturedPath, ExistingFile, Expectation, FileAction, FileKind, FileOperation, FilePath, FileRange,
+    FindSize, Handle, InfoLevel,
 };
 
 /// The most lines, with loops written out.
@@ -222,8 +222,8 @@ fn create(handle: Handle, path: FilePath, options: u32, disposition: u8) -> File
     let is_folder = options & FOLDER_OPTION != 0;
     match disposition {
         2 | 4 | 5 if is_folder => FileAction::CreateFolder(handle, path),
-        2 => FileAction::Create(handle, path, Existing::Keep),
-        4 | 5 => FileAction::Create(handle, path, Existing::Truncate),
+        2 => FileAction::Create(handle, path, ExistingFile::Keep),
+        4 | 5 => FileAction::Create(handle, path, ExistingFile::Truncate),
         _ => FileAction::Open(handle, path),
     }
 }
@@ -243,8 +243,8 @@ mod tests {
         let (handle, path) = (Handle(1), FilePath::Captured(CapturedPath { client: 0, text: 0 }));
         let of = |options, disposition| create(handle, path, options, disposition);
         assert_eq!([of(0x40, 1), of(1, 1), of(0, 3)], [FileAction::Open(handle, path); 3]);
-        assert_eq!(of(0x40, 2), FileAction::Create(handle, path, Existing::Keep));
-        assert_eq!([of(0x40, 4), of(0, 5)], [FileAction::Create(handle, path, Existing::Truncate); 2]);
+        assert_eq!(of(0x40, 2), FileAction::Create(handle, path, ExistingFile::Keep));
+        assert_eq!([of(0x40, 4), of(0, 5)], [FileAction::Create(handle, path, ExistingFile::Truncate); 2]);
         assert_eq!(of(0x41, 2), FileAction::CreateFolder(handle, path));
     }
 }
