@@ -11,6 +11,7 @@ mod frames;
 mod frontend;
 mod http1_bodies;
 mod http1_heads;
+mod load_files;
 mod pages;
 mod records;
 mod run_files;
@@ -41,6 +42,7 @@ const TARGETS: &[Target] = &[
     ("frame", frames::frame),
     ("order-entry", frames::order_entry),
     ("app-reply", app_replies::reply),
+    ("load-file", load_files::load_file),
     ("templates", sessions::templates),
     ("data", sessions::data),
     ("set-cookie", sessions::set_cookie),

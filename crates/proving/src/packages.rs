@@ -19,8 +19,8 @@ const POLICY: &str = "/usr/sbin/policy-rc.d";
 pub type RequiredPackage = (&'static str, &'static str);
 
 /// Requirements of the tests: servers by recipe, their page programs, accelerators, Python as another kind of
-/// server, Node and Go for application servers and the cache test suite, slow networks.
-pub const REQUIRED_PACKAGES: [RequiredPackage; 31] = [
+/// server, Node and Go for application servers and the cache test suite, slow networks, a captured mix of file operations.
+pub const REQUIRED_PACKAGES: [RequiredPackage; 32] = [
     ("cc", "gcc"),
     ("nginx", "nginx-light"),
     ("apache2", "apache2"),
@@ -52,6 +52,7 @@ pub const REQUIRED_PACKAGES: [RequiredPackage; 31] = [
     ("/usr/lib/dovecot/pop3", "dovecot-pop3d"),
     ("/usr/lib/dovecot/lmtp", "dovecot-lmtpd"),
     ("/usr/lib/postfix/sbin/master", "postfix"),
+    ("/usr/share/dbench/client.txt", "dbench"),
 ];
 
 /// The package that PostgreSQL's servers depend on: it brings the configuration of new clusters, and creates none.

@@ -25,6 +25,8 @@ pub enum StreamPurpose {
     Resampling,
     /// The rows of a user's data; the index is made of data, user and page.
     Data,
+    /// The operations of a cycle of a file client; the index is made of client and cycle.
+    Cycle,
 }
 
 impl StreamPurpose {
@@ -38,6 +40,7 @@ impl StreamPurpose {
             StreamPurpose::Simulation => 0x7369_6d75,
             StreamPurpose::Resampling => 0x7265_7361,
             StreamPurpose::Data => 0x6461_7461,
+            StreamPurpose::Cycle => 0x6379_636c,
         }
     }
 }
