@@ -40,8 +40,11 @@ const PEER_COMPARISONS: [(&str, &str, &str, Option<Bar>); 2] =
 const PEER_COLUMN: Column<OrderCosts> =
     Column::with_cpus("µs per exchange", OrderCosts::exchange_us, |costs| costs.server_cpus);
 
-/// The comparisons of memory: title, and twice the title of a case with its number of users.
-const MEMORIES: [(&str, (&str, u32), (&str, u32)); 3] = [
+/// The title of a case, and its number of users.
+type UserCase = (&'static str, u32);
+
+/// The comparisons of memory: title, and the cases with few and with many users.
+const MEMORIES: [(&str, UserCase, UserCase); 3] = [
     ("stub of PostgreSQL", ("stub, 100 users", FEW), ("stub, 10,000 users", MANY)),
     ("PostgreSQL", ("PostgreSQL, 100 users", FEW), ("PostgreSQL, 1,000 users", DATABASE_USERS)),
     ("MariaDB", ("MariaDB, 100 users", FEW), ("MariaDB, 1,000 users", DATABASE_USERS)),
