@@ -3,7 +3,7 @@
 use model::{HasKind, Reply, UserNotice};
 use units::Nanos;
 
-use crate::session::SessionError;
+use crate::session_error::SessionError;
 
 /// A driver, which performs operations of one family over one protocol, for one virtual user.
 pub trait Driver {

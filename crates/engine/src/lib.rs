@@ -46,6 +46,7 @@ mod point_context;
 mod recorder;
 mod scheduled_user;
 mod session;
+mod session_error;
 mod setup;
 mod stop_request;
 mod thread;
@@ -57,7 +58,8 @@ pub use crate::blocking::{BlockingClock, BlockingDriver, BlockingRuntime, run_bl
 pub use crate::driver::Driver;
 pub use crate::point::run_point;
 pub use crate::point_context::{PointContext, RecordSink, Spawn};
-pub use crate::session::{OpenedSessions, SessionError};
+pub use crate::session::OpenedSessions;
+pub use crate::session_error::SessionError;
 pub use crate::setup::{HealthProbe, LoadThreadUse, PointSetup, PointStart, Runtime};
 pub use crate::stop_request::StopRequest;
 pub use crate::thread::{ThreadMeters, TokioSpawn, run_point_on_this_thread};

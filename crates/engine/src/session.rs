@@ -1,7 +1,6 @@
 //! Opening the sessions of users, before a load point begins.
 
 use std::future::{Future, poll_fn};
-use std::io;
 use std::pin::{Pin, pin};
 use std::rc::Rc;
 use std::task::Poll;
@@ -9,6 +8,7 @@ use std::task::Poll;
 use units::{Clock, Nanos};
 
 use crate::driver::Driver;
+use crate::session_error::SessionError;
 use crate::stop_request::StopRequest;
 use crate::timers::Timers;
 
@@ -17,20 +17,6 @@ pub(crate) const OPENING_MAX: usize = 64;
 
 /// The period at which the thread looks for a request to stop.
 const STOP_TICK: Nanos = Nanos::from_millis(50);
-
-/// A reason why the session of a user could not be opened.
-#[derive(Debug, thiserror::Error)]
-pub enum SessionError {
-    /// There is no connection to the server.
-    #[error(transparent)]
-    Connection(#[from] io::Error),
-    /// The exchange that opens the session failed: a clause of the driver that describes the failure for people.
-    #[error("the session could not be opened: {0}")]
-    Exchange(String),
-    /// It took longer than this.
-    #[error("no session within {0}")]
-    Slow(Nanos),
-}
 
 /// The result of opening the sessions of one or several load threads.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

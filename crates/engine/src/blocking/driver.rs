@@ -3,7 +3,7 @@
 use model::{HasKind, Reply};
 use units::Nanos;
 
-use crate::session::SessionError;
+use crate::session_error::SessionError;
 
 /// A driver that performs operations by calls that block, for one virtual user, on a thread of that user.
 pub trait BlockingDriver {

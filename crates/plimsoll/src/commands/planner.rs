@@ -179,7 +179,7 @@ fn share_least_quota(quotas: &mut [CpuQuota]) {
     }
 }
 
-#[cfg(all(test, feature = "echo"))]
+#[cfg(test)]
 mod tests {
     use clap::Parser;
     use testbed::Recipe;
@@ -190,7 +190,7 @@ mod tests {
     /// Goal: a database must not get the quota of a web server, nor wait for a calibration against one.
     #[test]
     fn servers_of_a_family_without_calibration_have_no_quota() {
-        let parsed = Arguments::parse_from(["plimsoll", "run", "echo"]);
+        let parsed = Arguments::parse_from(["plimsoll", "run", "orderentry"]);
         let Command::Run(arguments) = parsed.command else { panic!("a run") };
         let spec = RunSpec::resolve(*arguments).unwrap();
         let candidate = Candidate {
@@ -204,9 +204,9 @@ mod tests {
         };
         let plan = Planner::new(&spec, 1).plan(&candidate, &TrialFindings::default()).unwrap();
         let quota = cpu_quota(&spec, &candidate, &plan).unwrap();
-        assert_eq!(quota, uncalibrated_quota(model::Family::Echo));
+        assert_eq!(quota, uncalibrated_quota(model::Family::OrderEntry));
         assert_eq!(quota.cpus, None);
-        assert_eq!(quota.reason, "the load generator is not calibrated for echo servers");
+        assert_eq!(quota.reason, "the load generator is not calibrated for order-entry servers");
     }
 
     /// Goal: what trials find out stands beside what the user asks for, which comes first; it is in every later plan.
