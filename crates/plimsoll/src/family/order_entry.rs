@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use drivers::Trust;
-use fleet::{ExternalDatabase, ExternalServer};
+use fleet::{ExternalDatabase, ExternalServer, UrlEncryption};
 use model::{DataReset, DatabaseMode, DatabaseProduct, Family, OrderSql, Plan, Setting, Workload};
 use observe::StatusKind;
 use testbed::Recipe;
@@ -11,7 +11,7 @@ use testbed::Recipe;
 use super::command_line::{
     FamilyCommandLine, OMIT_SUT, OTHER_SERVER, START_OR_OMIT, StartedServers, ThinkTimeSettings, other_family,
 };
-use super::database::{accepts_any_certificate, is_database, read_database, target_setting, trusting};
+use super::database::{accepts_any_certificate, is_database, read_database, trusting};
 use crate::arguments::SutArguments;
 use crate::candidate::{Candidate, ChosenServer};
 use crate::exit::Failure;
@@ -45,9 +45,7 @@ pub(super) static COMMAND_LINE: FamilyCommandLine = FamilyCommandLine {
         arguments: |_, _, plan| arguments(plan),
     }),
     settle,
-    target_setting: |candidate, definition| {
-        target_setting(candidate.external().and_then(database), candidate, definition)
-    },
+    target_setting: |_, _| None,
     check_plan: |_, _| Ok(()),
     think_time: Some(ThinkTimeSettings { length: "think-time", pacing: ("pacing", "flat") }),
     calibration: &[],
@@ -116,13 +114,21 @@ fn settle(one: &mut Candidate, arguments: &SutArguments) -> Result<(), Failure> 
     if named.is_none() {
         refuse_unreset(one)?;
     }
-    // A socket of this machine needs no encryption.
-    let is_socket = named.is_some_and(|database| database.host.is_none());
-    let encryption = if product.is_some() && !is_socket { &["off", "on"][..] } else { &["off"] };
-    one.settle(Family::OrderEntry, Setting::DATABASE_TLS, encryption)?;
+    one.settle(Family::OrderEntry, Setting::DATABASE_TLS, encryption(product, named))?;
     let forms = product.map_or(&[OrderSql::Request][..], DatabaseProduct::forms);
     let names: Vec<&'static str> = forms.iter().map(|form| form.name()).collect();
     one.settle(Family::OrderEntry, Setting::ORDER_SQL, &names)
+}
+
+/// Returns whether connections to a server may be encrypted, the standard first: a database is asked for it if its URL says
+/// so, and a socket of this machine needs none.
+fn encryption(product: Option<DatabaseProduct>, named: Option<&ExternalDatabase>) -> &'static [&'static str] {
+    let is_socket = named.is_some_and(|database| database.host.is_none());
+    if product.is_none() || is_socket {
+        return &["off"];
+    }
+    let is_asked = named.is_some_and(|database| database.encryption != UrlEncryption::Unsaid);
+    if is_asked { &["on", "off"] } else { &["off", "on"] }
 }
 
 /// Refuses to leave the data of a server as they are which is not a database that was there already.
