@@ -10,13 +10,13 @@
 //! has the whole table, and [`faulty_line`] names the line because of which a response is refused.
 //!
 //! ```
-//! use http1::{Parsed, RequestMethod, RequestOptions, RequestTemplate, parse_response};
+//! use http1::{ParseStatus, RequestMethod, RequestOptions, RequestTemplate, parse_response};
 //!
 //! let request = RequestTemplate::get(&RequestOptions::webstone()).unwrap().bytes("/file5k.html").unwrap();
 //! assert_eq!(&*request, b"GET /file5k.html HTTP/1.0\r\nAccept: */*\r\n\r\n");
 //!
 //! let reply = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello";
-//! let Ok(Parsed::Complete { head, length }) = parse_response(reply, RequestMethod::Get) else { panic!() };
+//! let Ok(ParseStatus::Complete { head, length }) = parse_response(reply, RequestMethod::Get) else { panic!() };
 //! let mut body = http1::BodyReader::of_response(head.framing);
 //! let piece = body.read(&reply[length..]).unwrap();
 //! assert!(piece.done && &reply[length..][piece.data] == b"hello");
