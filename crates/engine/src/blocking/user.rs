@@ -166,12 +166,14 @@ impl<'a, C: BlockingClock, D: BlockingDriver> UserThread<'a, C, D> {
     fn perform(&mut self, operation: &D::Operation, times: StartTimes) -> (UserReply, Nanos) {
         let point = self.point;
         let kind = operation.kind();
-        let due = times.due;
-        let sent = {
+        let StartTimes { sent, due, .. } = {
             let recorder = &mut point.state().recorder;
             let sent = recorder.not_before_interval(times.sent);
-            recorder.started(kind, StartTimes { sent, ..times });
-            sent
+            // What was to start at once is not due before it does: the wait for the recorder is no response time.
+            let due = if times.due == times.sent { sent } else { times.due };
+            let times = StartTimes { due, sent, ..times };
+            recorder.started(kind, times);
+            times
         };
         self.meter();
         let reply = self.driver.perform(operation, sent);
