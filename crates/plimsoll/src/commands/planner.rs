@@ -209,23 +209,27 @@ mod tests {
         assert_eq!(quota.reason, "the load generator is not calibrated for order-entry servers");
     }
 
-    /// Goal: who asks for encryption in the URL of a database is not loaded in clear, whatever the benchmark.
+    /// Goal: who asks for encryption in the URL of a database is not loaded in clear, whatever the benchmark; whoever turns
+    /// it off for a run is not told that certificates need it.
     #[test]
     fn a_database_whose_url_asks_for_encryption_is_loaded_encrypted() {
-        let is_encrypted = |query: &str, more: &[&str]| {
+        let encryption = |query: &str, more: &[&str]| {
             let target = format!("postgres://plimsoll@127.0.0.1:5432/plimsoll{query}");
             let words = ["plimsoll", "run", "orderentry", "--target", &target];
             let parsed = Arguments::parse_from([&words[..], more].concat());
             let Command::Run(arguments) = parsed.command else { panic!("a run") };
             let spec = RunSpec::resolve(*arguments).unwrap();
             let candidates = spec.candidates().unwrap();
+            let spec = spec.with_certificates_of(&candidates);
             let plan = Planner::new(&spec, 1).plan(&candidates[0], &TrialFindings::default()).unwrap();
-            plan.workload.is_encrypted()
+            (plan.workload.is_encrypted(), spec.sut.insecure)
         };
-        assert!(is_encrypted("?sslmode=require", &[]));
-        assert!(!is_encrypted("", &[]));
-        assert!(!is_encrypted("?sslmode=disable", &[]));
-        assert!(!is_encrypted("?sslmode=require", &["--set", "tls=off"]));
+        assert_eq!(encryption("?sslmode=require", &[]), (true, true));
+        assert_eq!(encryption("?sslmode=verify-full", &[]), (true, false));
+        assert_eq!(encryption("", &[]), (false, false));
+        assert_eq!(encryption("?sslmode=disable", &[]), (false, false));
+        assert_eq!(encryption("?sslmode=require", &["--set", "tls=off"]), (false, false));
+        assert_eq!(encryption("", &["--set", "tls=on"]), (true, false));
     }
 
     /// Goal: what trials find out stands beside what the user asks for, which comes first; it is in every later plan.

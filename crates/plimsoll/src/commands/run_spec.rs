@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use fleet::Monitoring;
-use model::{Notes, Overrides, ReplyBody, Request};
+use model::{Notes, Overrides, ReplyBody, Request, Setting};
 
 use super::inventory;
 use crate::arguments::{MetricsArguments, MonitorArgument, RunArguments, SutArguments, WatchArgument};
@@ -105,7 +105,10 @@ impl RunSpec {
     /// Returns the same run with the certificates that the URL of a database asks for, if the arguments say nothing.
     pub(super) fn with_certificates_of(self, candidates: &[Candidate]) -> RunSpec {
         let accepts_any = command_line(self.chosen.benchmark.definition.family()).accepts_any_certificate;
-        let is_any_accepted = |one: &Candidate| one.external().is_some_and(accepts_any);
+        let is_any_accepted = |one: &Candidate| {
+            let is_encrypted = !one.has_choice(Setting::DATABASE_TLS, "off");
+            is_encrypted && one.external().is_some_and(accepts_any)
+        };
         let insecure = self.sut.insecure || (self.sut.ca.is_none() && candidates.iter().any(is_any_accepted));
         RunSpec { sut: SutArguments { insecure, ..self.sut }, ..self }
     }

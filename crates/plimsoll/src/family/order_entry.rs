@@ -114,21 +114,27 @@ fn settle(one: &mut Candidate, arguments: &SutArguments) -> Result<(), Failure> 
     if named.is_none() {
         refuse_unreset(one)?;
     }
-    one.settle(Family::OrderEntry, Setting::DATABASE_TLS, encryption(product, named))?;
+    if let Some(possible) = encryption(product, named) {
+        one.settle(Family::OrderEntry, Setting::DATABASE_TLS, possible)?;
+    }
     let forms = product.map_or(&[OrderSql::Request][..], DatabaseProduct::forms);
     let names: Vec<&'static str> = forms.iter().map(|form| form.name()).collect();
     one.settle(Family::OrderEntry, Setting::ORDER_SQL, &names)
 }
 
-/// Returns whether connections to a server may be encrypted, the standard first: a database is asked for it if its URL says
-/// so, and a socket of this machine needs none.
-fn encryption(product: Option<DatabaseProduct>, named: Option<&ExternalDatabase>) -> &'static [&'static str] {
+/// Returns how connections to a server can be encrypted, if that follows from the server, with what it is asked for first:
+/// only databases are encrypted, and a socket of this machine needs none. Where the URL of a database does not say, the
+/// definition does.
+fn encryption(
+    product: Option<DatabaseProduct>,
+    named: Option<&ExternalDatabase>,
+) -> Option<&'static [&'static str]> {
     let is_socket = named.is_some_and(|database| database.host.is_none());
     if product.is_none() || is_socket {
-        return &["off"];
+        return Some(&["off"]);
     }
     let is_asked = named.is_some_and(|database| database.encryption != UrlEncryption::Unsaid);
-    if is_asked { &["on", "off"] } else { &["off", "on"] }
+    is_asked.then_some(&["on", "off"])
 }
 
 /// Refuses to leave the data of a server as they are which is not a database that was there already.
