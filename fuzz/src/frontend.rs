@@ -236,7 +236,7 @@ pub fn http2(bytes: &[u8]) {
         let peer = (([127, 0, 0, 1], 1).into(), Scheme::Https);
         let limits = ClientLimits::default();
         let settings = Http2Settings::default();
-        let serving = serve(far, peer, &service, &limits, &settings, std::future::pending::<()>());
+        let serving = serve((far, |_| 0), peer, &service, &limits, &settings, std::future::pending::<()>());
         let ended = tokio::time::timeout(Duration::from_secs(5), serving).await;
         assert!(ended.is_ok(), "a connection whose client has left ends");
         assert!(*service.handled.borrow() <= bytes.len(), "no request without bytes");
