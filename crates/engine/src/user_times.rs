@@ -25,6 +25,13 @@ impl StartTimes {
     pub(crate) fn of(due: Nanos, sent: Nanos) -> StartTimes {
         StartTimes { due, free: due, sent, due_span: Nanos::ZERO }
     }
+
+    /// Returns the times of the same operation, recorded as sent at another time. One that was due at once is due then, too:
+    /// the wait for the recorder is no response time.
+    pub(crate) fn sent_at(self, sent: Nanos) -> StartTimes {
+        let due = if self.due == self.sent { sent } else { self.due };
+        StartTimes { due, sent, ..self }
+    }
 }
 
 /// The times of a user between two operations.
@@ -97,6 +104,13 @@ mod tests {
     fn start(due: u64, free: u64, sent: u64, due_span: u64) -> StartTimes {
         let [due, free, sent, due_span] = [due, free, sent, due_span].map(Nanos);
         StartTimes { due, free, sent, due_span }
+    }
+
+    /// By hand: due at once, and due 20 before it was sent.
+    #[test]
+    fn an_operation_that_is_recorded_late_is_due_late_only_if_it_was_due_at_once() {
+        assert_eq!(start(100, 100, 100, 0).sent_at(Nanos(130)), start(130, 100, 130, 0));
+        assert_eq!(start(80, 80, 100, 0).sent_at(Nanos(130)), start(80, 80, 130, 0));
     }
 
     #[test]

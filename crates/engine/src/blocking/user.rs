@@ -28,7 +28,7 @@ pub(super) struct SharedPoint<C> {
     pub(super) cpu: Arc<UsersCpu>,
 }
 
-/// What threads change in turns.
+/// The state that threads change in turns.
 pub(super) struct State {
     pub(super) recorder: Recorder,
     pub(super) examples: Examples,
@@ -168,10 +168,7 @@ impl<'a, C: BlockingClock, D: BlockingDriver> UserThread<'a, C, D> {
         let kind = operation.kind();
         let StartTimes { sent, due, .. } = {
             let recorder = &mut point.state().recorder;
-            let sent = recorder.not_before_interval(times.sent);
-            // What was to start at once is not due before it does: the wait for the recorder is no response time.
-            let due = if times.due == times.sent { sent } else { times.due };
-            let times = StartTimes { due, sent, ..times };
+            let times = times.sent_at(recorder.not_before_interval(times.sent));
             recorder.started(kind, times);
             times
         };
