@@ -31,7 +31,7 @@ fn with_text<T>(bytes: &[u8], parse: impl FnOnce(&str) -> T) -> Option<T> {
     std::str::from_utf8(bytes).ok().map(parse)
 }
 
-/// What is wrong with a text can be shown to people.
+/// An error can be shown to people.
 fn shown<T, E: std::fmt::Display>(result: Result<T, E>) {
     if let Err(error) = result {
         assert!(!error.to_string().is_empty());

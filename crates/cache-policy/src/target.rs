@@ -49,7 +49,7 @@ pub(crate) fn write_target(text: &mut String, target: &[u8], dots: DotSegments) 
     write_characters(text, query, coding)
 }
 
-/// What is done with the codes of characters that need none.
+/// The treatment of codes of characters that need none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum PercentCoding {
     Decoded,

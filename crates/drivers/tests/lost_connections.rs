@@ -120,7 +120,7 @@ fn a_post_that_is_lost_with_its_connection_fails_with_that_reason() {
     }
 }
 
-/// What a server does with a connection after a reply, without announcing it.
+/// The treatment of a connection after a reply, which the server does not announce.
 #[derive(Debug, Clone, Copy)]
 enum Quirk {
     /// Closes it after this time.

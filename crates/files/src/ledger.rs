@@ -376,7 +376,7 @@ mod tests {
         assert!(full.verify(private(1), 0, &file).is_err());
     }
 
-    /// What the extend rule leaves: a hole, then data.
+    /// A hole, then data, as the extend rule leaves them.
     #[test]
     fn holes_are_zeros_and_a_lost_write_is_found() {
         let path = private(0);
@@ -473,7 +473,7 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever is written in whatever order: what a right server returns is right, and the extents stay few.
+        /// Replies of a right server are right after any writes in any order, and the extents stay few.
         #[test]
         fn what_was_written_is_verified(writes in prop::collection::vec((0_usize..60_000, 1_usize..9_000), 1..80)) {
             let path = private(0);

@@ -294,7 +294,7 @@ impl MicroClient {
             if number < n_files {
                 return Some(FileOperation::of(FileAction::Create(HANDLE, path, ExistingFile::Refuse)));
             }
-            // What could not be created is not there to be deleted.
+            // A file that could not be created is not there to be deleted.
             if self.is_marked[(number % n_files) as usize] {
                 return Some(FileOperation::of(FileAction::Unlink(path)));
             }

@@ -316,7 +316,7 @@ pub enum FileAnswer {
     Done,
     /// The result is another than expected.
     Failed,
-    /// What was read is not what was written: the client stops.
+    /// Bytes were read that had not been written: the client stops.
     WrongBytes,
     /// The session ended, and with it all open files.
     SessionLost,

@@ -196,7 +196,7 @@ fn a_replay_performs_every_line() {
     }
 }
 
-/// What is printed is read again as the same.
+/// The printed form is read again as the same.
 #[test]
 fn the_file_is_the_same_when_it_is_printed_and_read() {
     let printed = LOAD_FILE.to_string();

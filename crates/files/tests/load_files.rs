@@ -191,7 +191,7 @@ fn loops_are_written_out() {
     assert_eq!(mistake("REPEAT 0\n"), (1, LoadProblem::NoTurns("REPEAT".to_owned())));
 }
 
-/// What a turn closes, it must have opened: the second turn would close what is not open.
+/// A handle that a turn closes must have been opened in it: it is not open in the second turn.
 #[test]
 fn handles_are_followed_through_loops() {
     let open = "NTCreateX \"\\a\" 0 2 5 NT_STATUS_OK\n";
@@ -227,7 +227,7 @@ fn lines_without_a_status_are_skipped_and_counted() {
 const ONE_FILE: &str = "NTCreateX \"\\a\" 0 2 5 NT_STATUS_OK\nReadX 5 0 1 1 NT_STATUS_OK\nWriteX 5 0 1 1 NT_STATUS_OK\n\
                         Close 5 NT_STATUS_OK\nUnlink \"\\a\" 6 NT_STATUS_OK\n";
 
-/// What an open that failed should have opened is left out until it is opened again.
+/// A handle that could not be opened is left out until it is opened again.
 #[test]
 fn a_handle_that_is_not_open_is_not_used() {
     let opened = "create or open 0: captured/c3/0";
@@ -280,13 +280,13 @@ fn any_line() -> impl Strategy<Value = String> {
 }
 
 proptest! {
-    /// Whatever the bytes are, they are read, or refused with a line.
+    /// Any bytes are read, or refused with a line.
     #[test]
     fn any_bytes_are_survived(bytes in prop::collection::vec(any::<u8>(), 0..400)) {
         let _ = LoadFile::read(&bytes[..]);
     }
 
-    /// Whatever the words are, too.
+    /// So are any words.
     #[test]
     fn any_lines_are_survived(lines in prop::collection::vec(any_line(), 0..30)) {
         let _ = read(&lines.join("\n"));

@@ -8,7 +8,7 @@ use crate::reply_changes::ReplyChanges;
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct FamilyCounts {
     counts: BTreeMap<&'static str, u64>,
-    /// What became of replies that nobody has described.
+    /// The fate of replies that nobody has described.
     pub(crate) changes: ReplyChanges,
 }
 

@@ -36,7 +36,7 @@ proptest! {
         prop_assert_eq!(ReplyHeader::read(&with_more(&reply.to_bytes(FORMAT)), FORMAT), Ok(Some(reply)));
     }
 
-    /// What has arrived of a header is never an error, and never a header.
+    /// A part of a header that has arrived is never an error, and never a header.
     #[test]
     fn a_part_of_a_header_is_no_header(request in any_request(), reply in any_reply()) {
         for end in 0..REQUEST_BYTES {

@@ -47,7 +47,7 @@ pub fn perform(arguments: &AccelerateArguments, json: bool) -> Result<Accelerato
     Ok(serve(Process { accelerator, signals, control, program }, &overrides, &runtime))
 }
 
-/// What a running process has.
+/// A running process.
 struct Process {
     accelerator: Accelerator,
     signals: Signals,

@@ -22,7 +22,7 @@ pub(crate) struct Candidate {
     pub title: String,
     /// The server.
     pub server: ChosenServer,
-    /// How it runs the programs that generate pages.
+    /// The gateway to the programs that generate pages.
     pub gateway: Option<Gateway>,
     /// The accelerator in front of it, if any.
     pub accelerator: Option<ChosenAccelerator>,

@@ -7,7 +7,7 @@ use languages::nearest;
 
 use crate::arguments::Arguments;
 
-/// What sets the load.
+/// Flags of the load.
 const USERS: &str = "`--load 50` (or `-c 50`) sets the number of users, each with a connection; `--load 1,10,50` runs several";
 const RATE: &str = "`--rate 500` offers this many requests per second; `--rate 100,500,1000` runs several";
 const TIME: &str = "`--duration 30s` sets the length of each load point";
@@ -15,7 +15,7 @@ const THREADS: &str = "load threads follow from the CPUs: `--load-cpus 0-1` star
 const NUMBER: &str = "a load point has a length instead of a number of requests: `--duration 30s`";
 const RAMP: &str = "`--ramp-up 10s` lets the load rise; `--load 10..100/10` runs one load after another";
 const KEPT: &str = "connections are kept by default; `--connection per-request` opens one for each request";
-/// What describes requests.
+/// Flags of requests.
 const COMPRESSED: &str = "`-H 'Accept-Encoding: gzip'` asks for compressed bodies";
 const USER: &str =
     "`-H 'Authorization: Basic {env:NAME}'` sends credentials, in base64, from an environment variable";
@@ -28,7 +28,7 @@ const INSECURE: &str = "`--insecure` accepts any certificate; connections are ke
 const CERTIFICATE: &str = "`--cert FILE --key FILE` shows a client certificate";
 const TIMEOUT: &str = "`--time-limit 5s` limits the time of a request";
 const HTTP2: &str = "`--http 2` speaks HTTP/2";
-/// What is printed.
+/// Flags of the output.
 const OUTPUT: &str = "`--out FILE.plim` names the run file; bodies are checked and not stored, and `plimsoll report` and `plimsoll export` write every format";
 const QUIET: &str =
     "`--progress plain` prints the least; results go to standard output, `--json` for machines";

@@ -19,7 +19,7 @@ pub const BETWEEN_RUNS: Ratio = Ratio(0.05);
 /// 1.65 times as much, if this many describe how sure it is.
 const DEGREES_OF_FREEDOM: f64 = 6.0;
 
-/// What the CPU time of a server scatters by that does not come from operations, in CPUs: timers, and waking up. A house rule;
+/// The scatter of a server's CPU time that does not come from operations, in CPUs: timers, and waking up. A house rule;
 /// it counts where a server does little else.
 const BACKGROUND_CPUS: f64 = 0.0075;
 

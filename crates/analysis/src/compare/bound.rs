@@ -157,8 +157,8 @@ mod tests {
         (0..12).map(|_| rng.uniform()).sum::<f64>() - 6.0
     }
 
-    /// How processes of one program differ from each other: the deviation of their speed, and how many in a hundred are
-    /// 15 % slower, because of another layout of memory or a neighbor on the machine.
+    /// Differences between processes of one program: the deviation of their speed, and how many in a hundred are 15 %
+    /// slower, because of another layout of memory or a neighbor on the machine.
     #[derive(Debug, Clone, Copy)]
     struct Processes {
         deviation: f64,
@@ -239,7 +239,7 @@ mod tests {
         assert!((ratio.low - 1.038).abs() < 0.002, "{ratio:?}");
     }
 
-    /// What the same processes said without an expectation of their scatter but 2 %.
+    /// The same processes, without an expectation of their scatter but 2 %.
     #[test]
     fn an_expectation_of_two_percent_blames_identical_processes() {
         let processes = Processes { deviation: 0.05, n_slow: 0.0 };

@@ -120,7 +120,7 @@ pub(super) fn fill(comparison: &mut Comparison, runs: &[RunInput], groups: &[Vec
 /// The change of a metric over all loads, by itself, as bounds are judged.
 pub(super) struct OverallChange {
     pub(super) change: FigureChange,
-    /// What the interval follows from; `None` without one.
+    /// The logarithms of which the interval is made; `None` without one.
     pub(super) log_ratio: Option<LogRatio>,
 }
 

@@ -226,7 +226,7 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever capacity and range, without noise: found within the tolerance, in few load points.
+        /// The highest load of any capacity and range is found within the tolerance and in few load points, without noise.
         #[test]
         fn the_highest_pass_is_within_the_tolerance(capacity in 1.0..1e5f64, collapses: bool, closed: bool) {
             let kind = if closed { LevelKind::Users } else { LevelKind::Rate };

@@ -41,7 +41,7 @@ pub enum SessionProblem {
     Protocol,
     /// It did not answer in time.
     Slow,
-    /// Something else.
+    /// Another problem.
     Other,
 }
 

@@ -66,7 +66,7 @@ pub struct WebContext {
     pub(crate) sealed: RefCell<Vec<u8>>,
     pub(crate) tls: Option<TlsSettings>,
     pub(crate) handshakes: Cell<HandshakeCounts>,
-    /// What happened to kept connections.
+    /// Counts of kept connections, by their fate.
     pub(crate) kept: Cell<KeptConnectionCounts>,
     pub(crate) http2: Option<Pool>,
     /// The part of users' sessions; `None` if they have none.

@@ -31,7 +31,7 @@ pub struct Target {
     pub port: u16,
     /// Whether it uses TLS (`https`).
     pub secure: bool,
-    /// How connections to it are made.
+    /// The way in which connections to it are made.
     pub access: TargetAccess,
 }
 

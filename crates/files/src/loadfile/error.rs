@@ -70,7 +70,7 @@ pub enum LoadProblem {
         /// The number that the line has.
         found: usize,
     },
-    /// Something else instead of a number.
+    /// A word instead of a number.
     #[error("expected a number, found `{0}`")]
     NotANumber(String),
     /// A number beyond what is possible.

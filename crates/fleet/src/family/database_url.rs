@@ -57,7 +57,7 @@ fn mistake<T>(text: impl Into<String>, hint: impl Into<String>) -> Result<T, Dat
     Err(DatabaseUrlError { text: text.into(), hint: hint.into() })
 }
 
-/// What becomes of a parameter.
+/// The use of a parameter.
 #[derive(Debug, Clone, Copy)]
 enum Use {
     Host,
@@ -69,7 +69,7 @@ enum Use {
     Password,
     /// It changes nothing here, with these values, or with any.
     None(&'static [&'static str]),
-    /// What it says is said otherwise.
+    /// None: the text names the other way to say it.
     Otherwise(&'static str),
 }
 

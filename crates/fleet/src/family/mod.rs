@@ -143,7 +143,7 @@ pub enum TargetTextError {
     Place {
         /// The form.
         expected: &'static str,
-        /// What is wrong with the place.
+        /// The fault of the place.
         error: Box<dyn Error + Send + Sync>,
     },
 }

@@ -59,7 +59,7 @@ pub(crate) struct ServerStart<'a> {
     pub(crate) plan: &'a Plan,
     /// The server.
     pub(crate) server: &'a SutServer,
-    /// What stands in front of it.
+    /// The accelerator in front of it, if any.
     pub(crate) acceleration: Option<&'a Acceleration>,
     /// The folder in which the server's files are laid out, kept for later runs.
     pub(crate) files_dir: &'a Path,

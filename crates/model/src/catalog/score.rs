@@ -149,7 +149,7 @@ mod tests {
     }
 
     proptest! {
-        /// Whoever reads an accepted score can use its indexes, and weights whose sum is 1.
+        /// The indexes of an accepted score can be used, and the sum of its weights is 1.
         #[test]
         fn a_score_that_cannot_be_computed_is_refused(score in any_score()) {
             let catalog = catalog(score.clone());

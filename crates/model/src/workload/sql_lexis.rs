@@ -14,7 +14,7 @@ use super::order_entry::DatabaseProduct;
 struct Lexeme {
     open: &'static str,
     close: &'static str,
-    /// What else decides where it begins and ends.
+    /// The further marks of its beginning and end.
     traits: &'static [Trait],
 }
 

@@ -21,7 +21,7 @@ static PART: [u8; 64 << 10] = [b'x'; 64 << 10];
 
 const CLIENTS: usize = 40;
 
-/// What each client may take besides: buffers on both sides, twice as much as read at a time, and its state.
+/// The memory that each client may take besides: buffers on both sides, twice as much as read at a time, and its state.
 const CLIENT_BYTES: u64 = 256 << 10;
 
 /// Starts an origin whose every page has its own large body, which may be stored.

@@ -44,7 +44,7 @@ pub(super) struct DefinitionDraft<'a> {
     pub target: &'a Target,
     /// The pages, all different, with the number of times that each was given.
     pub pages: &'a [(PageUrl, u32)],
-    /// What all requests have in common.
+    /// The parts that all requests have in common.
     pub parts: &'a RequestParts,
     /// Load and phases.
     pub course: &'a Overrides,

@@ -88,11 +88,11 @@ pub(super) struct SurveyedPage<'a> {
     pub target: &'a Target,
     /// The page.
     pub page: &'a PageUrl,
-    /// What all requests have in common.
+    /// The parts that all requests have in common.
     pub parts: &'a RequestParts,
     /// The values in the request that are stored nowhere.
     pub secrets: &'a Secrets,
-    /// What the user wants to be compared; `None` for what the replies suggest.
+    /// The comparison that the user asks for; `None` for the one that the replies suggest.
     pub comparison: Option<ReplyComparison>,
     /// The replies; not empty.
     pub replies: &'a [FetchedReply],

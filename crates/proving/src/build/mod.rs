@@ -17,10 +17,10 @@ use anyhow::{Context, Result, bail};
 
 use crate::shell::{cargo, line, output};
 
-/// What a newcomer builds: `cargo run --release` does it.
+/// The build of a newcomer: `cargo run --release` does it.
 const NEWCOMER: [&str; 4] = ["build", "--release", "--bin", "plimsoll"];
 
-/// What is handed out and measured.
+/// The build that is handed out and measured.
 const PACKAGED: [&str; 5] = ["build", "--profile", "packaged", "--bin", "plimsoll"];
 
 /// Builds `plimsoll` like a package and returns its path.

@@ -56,7 +56,7 @@ mod tests {
         assert_eq!(profiles["packaged"]["inherits"].as_str(), Some("release"));
     }
 
-    /// What operations go through, from the socket to the record.
+    /// The packages that operations go through, from the socket to the record.
     #[test]
     fn what_every_operation_goes_through_is_optimized_fully_in_both() {
         let packages = &manifest()["profile"]["release"]["package"];

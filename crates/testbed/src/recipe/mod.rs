@@ -87,7 +87,7 @@ pub struct Recipe {
     pub ports: Vec<String>,
     /// Programs that always run beside the server: names from `[companions]`, or of built-in companions.
     pub beside: Vec<String>,
-    /// Why only root can start the server; without it any user can.
+    /// The reason why only root can start the server; without it any user can.
     pub needs_root: Option<String>,
     /// Its data, if it keeps any.
     pub data: Option<DataRecipe>,

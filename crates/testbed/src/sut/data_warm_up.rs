@@ -7,7 +7,7 @@ use units::Bytes;
 /// Maximum number of passes over the data.
 const PASSES_MAX: usize = 4;
 
-/// What a pass may read from disk although the data are in memory, in bytes: logs, catalogs, programs.
+/// The most that a pass may read from disk although the data are in memory, in bytes: logs, catalogs, programs.
 const READ_MAX: u64 = 256 * 1024;
 
 /// The same, as a part of the data: one in so many bytes.

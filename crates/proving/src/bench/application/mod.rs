@@ -55,7 +55,7 @@ const SERVER: Column<ApplicationCosts> =
     Column::with_cpus("server, µs", |costs| costs.server_us, |costs| costs.server_cpus);
 const MEMORY: Column<ApplicationCosts> = Column::new("memory, KiB", 0, |costs| costs.rss_kib);
 
-/// What is shown of every turn.
+/// The columns of every turn.
 const COLUMNS: [Column<ApplicationCosts>; 3] = [GENERATOR, SERVER, MEMORY];
 
 impl Measurement for ApplicationMeasurement {

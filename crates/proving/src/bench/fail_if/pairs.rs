@@ -17,7 +17,7 @@ pub(super) const BOUNDS: [&str; 2] = ["rate<-5%", "cpu>+5%"];
 /// Pairs of one kind.
 #[derive(Debug)]
 pub(in crate::bench) struct PairKind {
-    /// How many times as much CPU time a page takes afterwards.
+    /// The factor by which a page takes more CPU time afterwards.
     pub times: f64,
     /// Number of runs per side.
     pub runs: u32,
@@ -38,7 +38,7 @@ pub(super) const NOT_MEASURED: &str = "not-measured";
 /// Maximum number of times that a pair is measured again because one of its runs was invalid, as by other programs.
 const AGAIN_MAX: u32 = 2;
 
-/// What is needed for runs.
+/// The requirements of runs.
 #[derive(Debug)]
 pub(super) struct PairSetup {
     /// The program.

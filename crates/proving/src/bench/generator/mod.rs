@@ -59,7 +59,7 @@ pub(super) struct GeneratorCosts {
 /// CPU time per request.
 const COST: Column<GeneratorCosts> = Column::new("s per million", 2, |costs| costs.cost);
 
-/// What is shown of every turn.
+/// The columns of every turn.
 const COLUMNS: [Column<GeneratorCosts>; 2] =
     [COST, Column::new("requests", 0, |costs| costs.requests as f64)];
 

@@ -74,7 +74,7 @@ const LOAD_CPUS: Column<OrderCosts> = Column::new("CPUs, load", 2, |costs| costs
 const SERVER_CPUS: Column<OrderCosts> = Column::new("CPUs, server", 2, |costs| costs.server_cpus);
 const MEMORY: Column<OrderCosts> = Column::new("KiB", 0, |costs| costs.rss_kib);
 
-/// What is shown of every turn.
+/// The columns of every turn.
 const COLUMNS: [Column<OrderCosts>; 6] =
     [TRANSACTION, EXCHANGES_EACH, EXCHANGE, LOAD_CPUS, SERVER_CPUS, MEMORY];
 

@@ -14,11 +14,11 @@ pub(super) struct DataComparison {
     pub name: &'static str,
     /// The title of the section.
     section: &'static str,
-    /// What was done, after the amount of rows.
+    /// The work that was done, which stands after the amount of rows.
     text: &'static str,
     /// The heads of both times.
     heads: &'static str,
-    /// Which time is divided by the other one.
+    /// The quotient of both times.
     ratio: fn(generated: f64, kept: f64) -> f64,
     bar: Bar,
     /// The titles of the targets, in their order.

@@ -22,7 +22,7 @@ pub(super) struct ServerProgram {
     pub program: PathBuf,
     /// Its arguments.
     pub arguments: Vec<String>,
-    /// Where it listens.
+    /// The place where it listens.
     pub listens: ListenPlace,
     /// Whether it is the server's own; a service behind it is not, and has none of its limits.
     pub is_own: bool,
