@@ -26,11 +26,9 @@ pub fn select<'a, 's>(
     request: impl FieldLines<'a>,
     settings: &Settings,
 ) -> Selection<'s> {
-    let mut stored = stored.into_iter().enumerate().peekable();
-    let is_empty = stored.peek().is_none();
     // Responses under one key depend on the same fields except after an update, so the request is mostly read once.
     let mut read: Option<(&Vary, Option<Variant>)> = None;
-    let suiting = stored.filter(|(_, one)| {
+    let suiting = stored.into_iter().enumerate().filter(|(_, one)| {
         let vary = &one.response.vary;
         if read.as_ref().is_none_or(|(known, _)| *known != vary) {
             read = Some((vary, Variant::of(vary, request.clone(), &settings.codings)));
@@ -39,7 +37,7 @@ pub fn select<'a, 's>(
     });
     match suiting.max_by_key(|(_, one)| recency(one)) {
         Some((index, found)) => Selection::Found(index, found),
-        None if is_empty => Selection::UriMiss,
+        None if read.is_none() => Selection::UriMiss,
         None => Selection::VaryMiss,
     }
 }
