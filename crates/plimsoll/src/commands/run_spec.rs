@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use fleet::Monitoring;
-use model::{Notes, Overrides, ReplyBody, Request, Setting};
+use model::{Notes, Overrides, ReplyBody, Request};
 
 use super::inventory;
 use crate::arguments::{MetricsArguments, MonitorArgument, RunArguments, SutArguments, WatchArgument};
@@ -102,14 +102,10 @@ impl RunSpec {
         Ok(false)
     }
 
-    /// Returns the same run with the certificates that the URL of a database asks for, if the arguments say nothing.
+    /// Returns the same run with the certificates that the notation of a target asks for, if the arguments say nothing.
     pub(super) fn with_certificates_of(self, candidates: &[Candidate]) -> RunSpec {
         let accepts_any = command_line(self.chosen.benchmark.definition.family()).accepts_any_certificate;
-        let is_any_accepted = |one: &Candidate| {
-            let is_encrypted = !one.has_choice(Setting::DATABASE_TLS, "off");
-            is_encrypted && one.external().is_some_and(accepts_any)
-        };
-        let insecure = self.sut.insecure || (self.sut.ca.is_none() && candidates.iter().any(is_any_accepted));
+        let insecure = self.sut.insecure || (self.sut.ca.is_none() && candidates.iter().any(accepts_any));
         RunSpec { sut: SutArguments { insecure, ..self.sut }, ..self }
     }
 }

@@ -27,8 +27,9 @@ pub(crate) struct FamilyCommandLine {
     pub(crate) take_secrets: fn(&mut ExternalServer, &WorkloadDefinition) -> Result<(), Failure>,
     /// Returns whether connections of a plan to a target are encrypted.
     pub(crate) is_encrypted: fn(&ExternalServer, &Plan) -> bool,
-    /// Returns whether the notation of a target asks for encryption with any certificate.
-    pub(crate) accepts_any_certificate: fn(&ExternalServer) -> bool,
+    /// Returns whether the notation of a candidate's target asks for encryption with any certificate, and the run does not
+    /// turn encryption off.
+    pub(crate) accepts_any_certificate: fn(&Candidate) -> bool,
     /// Returns a target with the certificates that are accepted from it, where connections of a plan are encrypted.
     pub(crate) trusting: fn(&ExternalServer, &Plan, &Trust) -> ExternalServer,
 

@@ -28,9 +28,11 @@ pub(super) fn trusting(database: &ExternalDatabase, plan: &Plan, trust: &Trust) 
     ExternalDatabase { trust, ..database.clone() }
 }
 
-/// Returns whether the URL of a database asks for encryption with any certificate.
-pub(super) fn accepts_any_certificate(database: &ExternalDatabase) -> bool {
-    database.encryption == UrlEncryption::Unverified
+/// Returns whether the URL of a candidate's database asks for encryption with any certificate, unless the run turns
+/// encryption off.
+pub(super) fn accepts_any_certificate(database: Option<&ExternalDatabase>, candidate: &Candidate) -> bool {
+    let is_any = database.is_some_and(|database| database.encryption == UrlEncryption::Unverified);
+    is_any && !candidate.has_choice(Setting::DATABASE_TLS, "off")
 }
 
 /// Returns the TLS setting that follows from the URL of a candidate's database, unless the run sets it.

@@ -35,7 +35,9 @@ pub(super) static COMMAND_LINE: FamilyCommandLine = FamilyCommandLine {
     read_target: |target, _| read_target(target),
     take_secrets: |_, _| Ok(()),
     is_encrypted: |server, plan| database(server).is_some() && plan.workload.is_encrypted(),
-    accepts_any_certificate: |server| database(server).is_some_and(accepts_any_certificate),
+    accepts_any_certificate: |candidate| {
+        accepts_any_certificate(candidate.external().and_then(database), candidate)
+    },
     trusting: trusting_database,
     own_flag: |_| None,
     started: Some(StartedServers {

@@ -21,7 +21,9 @@ pub(super) static COMMAND_LINE: FamilyCommandLine = FamilyCommandLine {
     read_target: |target, _| Ok(ExternalServer::Sql(read_database(target)?)),
     take_secrets,
     is_encrypted: |_, plan| plan.workload.is_encrypted(),
-    accepts_any_certificate: |server| database(server).is_some_and(accepts_any_certificate),
+    accepts_any_certificate: |candidate| {
+        accepts_any_certificate(candidate.external().and_then(database), candidate)
+    },
     trusting: |server, plan, trust| match database(server) {
         Some(database) => ExternalServer::Sql(trusting(database, plan, trust)),
         None => server.clone(),
