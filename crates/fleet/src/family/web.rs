@@ -149,7 +149,7 @@ impl LoadTarget for WebTarget {
     /// Fetches objects of every kind of request once, one after another.
     fn probe(&self, plan: &Plan, clock: RealClock, stop: &AtomicBool) -> Result<(), VerifyError> {
         let (workload, context) = self.context(plan, clock)?;
-        let transport = Transport::of(self.workload(plan)?);
+        let transport = Transport::of(workload);
         let requests =
             if workload.has_sessions() { pages(workload) } else { samples(workload, plan.level_max()) };
         let objects = Objects { plan, workload, target: self, requests };

@@ -29,8 +29,9 @@ impl Selection {
         let proxy = web.find_proxy(request.variant.as_deref(), program, search_path)?;
         // Traffic between an accelerator and its server stays on this machine.
         let variant = request.variant.as_deref().filter(|_| proxy.is_none());
-        let choice =
-            web.add_to(RecipeSelection::make(&recipe, request.profile.as_deref(), variant)?, &recipe)?;
+        let choice = web
+            .look_up()
+            .add_to(RecipeSelection::make(&recipe, request.profile.as_deref(), variant)?, &recipe)?;
         let programs = Programs::find(&recipe, &choice, program, search_path)?;
         Ok(Selection { recipe, choice, programs, proxy })
     }

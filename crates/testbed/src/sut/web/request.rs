@@ -45,16 +45,9 @@ impl WebParts {
         found.transpose()
     }
 
-    /// Adds the gateway to the selection from a recipe.
-    ///
-    /// # Errors
-    /// The recipe does not have it.
-    pub(in crate::sut) fn add_to(
-        &self,
-        choice: RecipeSelection,
-        recipe: &Recipe,
-    ) -> Result<RecipeSelection, SutError> {
-        choice.with_web(recipe, self.gateway)
+    /// Returns the parts that are looked up in recipes.
+    pub(in crate::sut) fn look_up(&self) -> WebLookUp<'_> {
+        WebLookUp { accelerator: self.accelerator.as_ref().map(|one| &*one.recipe), gateway: self.gateway }
     }
 
     /// Returns the values of the parts. The file set is in the folder of the start, if it is not on disk already.
