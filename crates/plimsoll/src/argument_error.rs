@@ -1,6 +1,7 @@
 //! Reasons why values on the command line cannot be used.
 
 use languages::{LoadListError, QuantityError};
+use model::SettingValueError;
 use observe::CpuListError;
 use thiserror::Error;
 
@@ -24,9 +25,9 @@ pub(crate) enum ArgumentError {
     /// The value is not a list of CPUs.
     #[error(transparent)]
     Cpus(#[from] CpuListError),
-    /// The value is none of a setting; the text is the remedy.
-    #[error("{0}")]
-    Setting(String),
+    /// The value is none of a setting.
+    #[error(transparent)]
+    Setting(#[from] SettingValueError),
 }
 
 impl ArgumentError {

@@ -170,7 +170,7 @@ fn possible(choice: &SettingChoice) -> PossibleValue {
 pub(crate) fn pick(text: &str) -> Result<(String, String), ArgumentError> {
     let form = "NAME=HOW, for example `directory=uniform`";
     let (name, how) = text.split_once('=').ok_or_else(|| ArgumentError::expected(form))?;
-    SettingKind::Distribution.parse(how).map_err(|remedy| ArgumentError::Setting(remedy.to_string()))?;
+    SettingKind::Distribution.parse(how)?;
     Ok((name.to_owned(), how.to_owned()))
 }
 

@@ -234,8 +234,8 @@ impl TlsTransport {
             let UnbufferedStatus { discard, state } = self.session.process_tls_records(&mut rest);
             match state {
                 Ok(ConnectionState::WriteTraffic(mut traffic)) => {
-                    let sealed = request.with_bytes(web, |request| encrypt(&mut traffic, request, out));
-                    break sealed.map_err(|error| error.to_string());
+                    let is_sealed = request.with_bytes(web, |request| encrypt(&mut traffic, request, out));
+                    break if is_sealed { Ok(()) } else { Err("its keys are exhausted".to_owned()) };
                 }
                 Ok(ConnectionState::EncodeTlsData(mut data)) => {
                     append(out, 0, |room| data.encode(room).map_err(needed));
@@ -252,16 +252,8 @@ impl TlsTransport {
     }
 }
 
-/// A session whose keys have encrypted all that they may.
-#[derive(Debug, thiserror::Error)]
-#[error("its keys are exhausted")]
-struct KeysExhausted;
-
-fn encrypt<D>(
-    traffic: &mut WriteTraffic<'_, D>,
-    request: &[u8],
-    out: &mut Vec<u8>,
-) -> Result<(), KeysExhausted> {
+/// Appends an encrypted request; returns whether it did, as keys encrypt only so much.
+fn encrypt<D>(traffic: &mut WriteTraffic<'_, D>, request: &[u8], out: &mut Vec<u8>) -> bool {
     let n_records = request.len().div_ceil(RECORD_BYTES);
     let mut is_exhausted = false;
     append(out, request.len() + n_records * RECORD_FRAME_BYTES, |room| {
@@ -274,7 +266,7 @@ fn encrypt<D>(
             }
         }
     });
-    if is_exhausted { Err(KeysExhausted) } else { Ok(()) }
+    !is_exhausted
 }
 
 fn needed(error: EncodeError) -> usize {

@@ -28,7 +28,7 @@ pub(super) struct DatabaseMonitor {
     /// The server as named.
     name: String,
     requests: UnboundedSender<()>,
-    accounts: Receiver<Result<SampledAccount, String>>,
+    accounts: Receiver<Result<SampledAccount, SampleError>>,
     means: [RoundedMean; LEVELS.len()],
     /// Whether it has been read: a database that never tells is run without.
     has_told: bool,
@@ -44,12 +44,12 @@ impl DatabaseMonitor {
         DatabaseMonitor { name: target.name.clone(), requests, accounts, means, has_told: false }
     }
 
-    fn account(&self) -> Result<SampledAccount, String> {
+    /// Asks for an account; `None` if the session has ended.
+    fn account(&self) -> Option<Result<SampledAccount, SampleError>> {
         // An account that came too late is none of this reading.
         while self.accounts.try_recv().is_ok() {}
-        let ended = || "its session has ended".to_owned();
-        self.requests.send(()).map_err(|_| ended())?;
-        self.accounts.recv_timeout(2 * SessionSampler::ANSWER_MAX).unwrap_or_else(|_| Err(ended()))
+        self.requests.send(()).ok()?;
+        self.accounts.recv_timeout(2 * SessionSampler::ANSWER_MAX).ok()
     }
 }
 
@@ -57,13 +57,11 @@ impl DatabaseMonitor {
 fn answer(
     server: DatabaseServer,
     asked: UnboundedReceiver<()>,
-    accounts: &Sender<Result<SampledAccount, String>>,
+    accounts: &Sender<Result<SampledAccount, SampleError>>,
 ) {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_io().enable_time().build();
     let Ok(runtime) = runtime else { return };
-    let tell =
-        |account: Result<_, SampleError>| accounts.send(account.map_err(|error| error.to_string())).is_ok();
-    runtime.block_on(SessionSampler::new(server).serve(asked, tell));
+    runtime.block_on(SessionSampler::new(server).serve(asked, |account| accounts.send(account).is_ok()));
 }
 
 /// A mean of counts as a whole number. What rounding leaves of it is added to the next one, so that the mean over n readings
@@ -87,7 +85,7 @@ impl RoundedMean {
 impl ResourceMonitor for DatabaseMonitor {
     fn read(&mut self, into: &mut Vec<Reading>) -> Result<(), MonitorError> {
         match self.account() {
-            Ok(SampledAccount { samples, account }) => {
+            Some(Ok(SampledAccount { samples, account })) => {
                 self.has_told = true;
                 for ((counter, of), mean) in LEVELS.into_iter().zip(&mut self.means) {
                     into.push(Reading::of(counter, String::new(), mean.next(samples.iter().map(of))));
@@ -96,8 +94,12 @@ impl ResourceMonitor for DatabaseMonitor {
                 into.extend(own.map(|(name, n)| Reading::of(Counter::DatabaseCount, name.to_owned(), n)));
                 Ok(())
             }
-            Err(reason) if self.has_told => Err(MonitorError { watched: self.name.clone(), reason }),
-            Err(_) => Ok(()),
+            failed if self.has_told => {
+                let ended = || "its session has ended".to_owned();
+                let reason = failed.and_then(Result::err).map_or_else(ended, |error| error.to_string());
+                Err(MonitorError { watched: self.name.clone(), reason })
+            }
+            Some(Err(_)) | None => Ok(()),
         }
     }
 }

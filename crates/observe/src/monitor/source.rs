@@ -7,7 +7,7 @@ use languages::{foreign_text, without_credentials};
 use model::{ForbiddenObserver, check_observer};
 
 use super::app_stats::{AppServerAddress, AppServerAddressError, AppServerMonitor};
-use super::fetch::{PageUrl, PageUrlError};
+use super::fetch::PageUrl;
 use super::prometheus::PrometheusMachine;
 use super::ssh::{SshAccount, SshMachine, SshOptions};
 use super::{MonitorError, ResourceMonitor};
@@ -110,9 +110,9 @@ impl FromStr for MonitorSource {
     fn from_str(text: &str) -> Result<MonitorSource, MonitorSourceError> {
         let fail = |problem| MonitorSourceError { text: foreign_text(&without_credentials(text)), problem };
         match text.split_once('=') {
-            Some(("prometheus", url)) => PageUrl::parse(url)
-                .map(MonitorSource::Prometheus)
-                .map_err(|error: PageUrlError| fail(error.to_string())),
+            Some(("prometheus", url)) => {
+                PageUrl::parse(url).map(MonitorSource::Prometheus).map_err(|error| fail(error.to_string()))
+            }
             Some(("app", address)) => address
                 .parse()
                 .map(MonitorSource::AppServer)

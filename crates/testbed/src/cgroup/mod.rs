@@ -190,12 +190,12 @@ impl ControlGroup {
 ///
 /// # Errors
 /// The reason why it does not.
-pub fn probe_quota() -> Result<String, String> {
+pub fn probe_quota() -> Result<String, ControlGroupError> {
     let limits = ResourceLimits { quota: Some(0.5), ..ResourceLimits::default() };
-    let group = ControlGroup::create(&limits).map_err(|why| why.to_string())?;
+    let group = ControlGroup::create(&limits)?;
     match group.enforced_limits().quota {
         Some(_) => Ok(group.quota_text()),
-        None => Err(group.enforcement(Controller::Cpu)),
+        None => Err(ControlGroupError(group.enforcement(Controller::Cpu))),
     }
 }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::source::{Source, sources};
 
 /// The number of types `Result<_, String>` in the code of all crates: it may only fall.
-const STRING_ERRORS: usize = 7;
+const STRING_ERRORS: usize = 3;
 
 /// Returns the number of types `Result<_, String>` in the code of each library and program, by crate.
 fn string_errors(sources: &[Source]) -> BTreeMap<&str, usize> {
