@@ -79,17 +79,17 @@ impl Parser {
             Line::Loop(count) => self.loops.push((self.lines.len(), count)),
             Line::LoopEnd => self.end_loop()?,
             Line::Sleep(time) => {
-                self.add(LoadLine::pause(LoadAction::Sleep(time)))?;
+                let count = self.repeat.take().unwrap_or(1);
+                self.add(LoadLine::pause(LoadAction::Sleep(time)), count)?;
             }
             Line::Operation(operation) => {
                 let action = self.action(&operation)?;
                 // The time is not repeated with its operation.
-                let repeat = self.repeat.take();
                 if let Some(at) = operation.at {
-                    self.add(LoadLine::pause(LoadAction::NotBefore(at)))?;
+                    self.add(LoadLine::pause(LoadAction::NotBefore(at)), 1)?;
                 }
-                self.repeat = repeat;
-                self.add(LoadLine { action, expected: operation.expected })?;
+                let count = self.repeat.take().unwrap_or(1);
+                self.add(LoadLine { action, expected: operation.expected }, count)?;
             }
         }
         Ok(())
@@ -111,36 +111,30 @@ impl Parser {
         Ok(LoadFile { lines, texts, n_skipped: self.n_skipped })
     }
 
-    fn add(&mut self, line: LoadLine) -> Result<(), LoadProblem> {
-        let count = self.repeat.take().unwrap_or(1);
-        let count = usize::try_from(count).map_err(|_| LoadProblem::TooManyLines)?;
-        if LINES_MAX - self.lines.len() < count {
-            return Err(LoadProblem::TooManyLines);
-        }
-        if 1 < count && matches!(line.action, LoadAction::Close(_)) {
-            return Err(LoadProblem::ClosedInLoop);
-        }
-        self.lines.extend(std::iter::repeat_n(line, count));
-        Ok(())
+    /// Adds a line, so many times.
+    fn add(&mut self, line: LoadLine, count: u64) -> Result<(), LoadProblem> {
+        let first = self.lines.len();
+        self.lines.push(line);
+        self.turn_again(first, count)
     }
 
-    /// Writes the lines of a loop out.
     fn end_loop(&mut self) -> Result<(), LoadProblem> {
         let (first, count) = self.loops.pop().ok_or(LoadProblem::Loops)?;
-        let n_lines = self.lines.len() - first;
-        let n_copies = count.saturating_sub(1).saturating_mul(n_lines as u64);
-        if LINES_MAX as u64 - (self.lines.len() as u64) < n_copies {
+        self.turn_again(first, count)
+    }
+
+    /// Writes the lines from the first on out, so that they are there so many times.
+    fn turn_again(&mut self, first: usize, count: u64) -> Result<(), LoadProblem> {
+        let turn = first..self.lines.len();
+        let n_lines = count.saturating_mul(turn.len() as u64);
+        if ((LINES_MAX - first) as u64) < n_lines {
             return Err(LoadProblem::TooManyLines);
         }
         if 1 < count && !self.can_turn_again(first) {
             return Err(LoadProblem::ClosedInLoop);
         }
-        for _ in 1..count {
-            // Nothing is copied often that has no lines.
-            if n_lines == 0 {
-                break;
-            }
-            self.lines.extend_from_within(first..first + n_lines);
+        while self.lines.len() - first < n_lines as usize {
+            self.lines.extend_from_within(turn.clone());
         }
         Ok(())
     }
