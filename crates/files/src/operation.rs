@@ -194,6 +194,14 @@ impl FileOperation {
         }
     }
 
+    /// Returns the slot that the operation empties, whatever its result.
+    pub fn closes(&self) -> Option<Handle> {
+        match self.action {
+            FileAction::Close(handle) => Some(handle),
+            _ => None,
+        }
+    }
+
     /// Returns the number of bytes that it reads.
     pub fn read_bytes(&self) -> u64 {
         match self.action {

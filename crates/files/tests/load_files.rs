@@ -339,7 +339,7 @@ proptest! {
                     FileAnswer::SessionLost => open.clear(),
                     FileAnswer::Done => {
                         open.extend(operation.opens());
-                        if let files::FileAction::Close(handle) = operation.action {
+                        if let Some(handle) = operation.closes() {
                             open.remove(&handle);
                         }
                     }
