@@ -116,6 +116,12 @@ pub struct LoadSummary {
     pub open_max: usize,
 }
 
+/// The slots that are open while the operations of a file succeed.
+struct OpenSlots {
+    is_open: [bool; HANDLES_MAX],
+    n_open: usize,
+}
+
 impl LoadFile {
     /// Reads a load file: text, or text compressed by gzip.
     ///
@@ -162,19 +168,14 @@ impl LoadFile {
             written_bytes: 0,
             open_max: 0,
         };
-        let mut open = [false; HANDLES_MAX];
+        let mut open = OpenSlots::new();
         for operation in self.lines.iter().filter_map(|line| line.operation(0)) {
             summary.counts[operation.kind().index()] += 1;
             summary.n_expected_failures += u64::from(operation.expected == Expectation::Failure);
             summary.read_bytes += operation.read_bytes();
             summary.written_bytes += operation.written_bytes();
-            if let Some(Handle(slot)) = operation.opens() {
-                open[usize::from(slot)] = true;
-            }
-            if let FileAction::Close(Handle(slot)) = operation.action {
-                open[usize::from(slot)] = false;
-            }
-            summary.open_max = summary.open_max.max(open.iter().filter(|is_open| **is_open).count());
+            open.follow(&operation);
+            summary.open_max = summary.open_max.max(open.n_open);
         }
         summary
     }
@@ -214,6 +215,30 @@ impl LoadLine {
             LoadAction::Sleep(_) | LoadAction::NotBefore(_) => return None,
         };
         Some(FileOperation { action, expected: self.expected })
+    }
+}
+
+impl OpenSlots {
+    fn new() -> OpenSlots {
+        OpenSlots { is_open: [false; HANDLES_MAX], n_open: 0 }
+    }
+
+    fn contains(&self, Handle(slot): Handle) -> bool {
+        self.is_open[usize::from(slot)]
+    }
+
+    fn set(&mut self, Handle(slot): Handle, is_open: bool) {
+        let was_open = std::mem::replace(&mut self.is_open[usize::from(slot)], is_open);
+        self.n_open = self.n_open + usize::from(is_open) - usize::from(was_open);
+    }
+
+    fn follow(&mut self, operation: &FileOperation) {
+        if let Some(handle) = operation.opens() {
+            self.set(handle, true);
+        }
+        if let Some(handle) = operation.closes() {
+            self.set(handle, false);
+        }
     }
 }
 

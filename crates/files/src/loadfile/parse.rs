@@ -7,10 +7,10 @@ use flate2::bufread::MultiGzDecoder;
 
 use super::line::{self, LINE_BYTES_MAX, Line, OperationLine, OperationName};
 use super::{
-    HANDLES_MAX, LINES_MAX, LOOPS_MAX, LoadAction, LoadFile, LoadFileError, LoadLine, LoadProblem, PATHS_MAX,
-    REQUEST_BYTES_MAX,
+    HANDLES_MAX, LINES_MAX, LOOPS_MAX, LoadAction, LoadFile, LoadFileError, LoadLine, LoadProblem, OpenSlots,
+    PATHS_MAX, REQUEST_BYTES_MAX,
 };
-use crate::{Expectation, FileAction, FileRange, Handle};
+use crate::{Expectation, FileRange, Handle};
 
 /// The first bytes of what gzip has compressed.
 const GZIP: [u8; 2] = [0x1f, 0x8b];
@@ -139,19 +139,14 @@ impl Parser {
         Ok(())
     }
 
-    /// Returns whether the lines from the first on can be performed once more: each handle that they use is open. What holds
-    /// for the second turn holds for all after it.
+    /// Returns whether the lines from the first on can be performed once more: each handle that they use is open. What
+    /// holds for the second turn holds for all after it.
     fn can_turn_again(&self, first: usize) -> bool {
-        let mut open = [false; HANDLES_MAX];
-        self.slots.values().for_each(|slot| open[usize::from(*slot)] = true);
+        let mut open = OpenSlots::new();
+        self.slots.values().for_each(|slot| open.set(Handle((*slot).into()), true));
         self.lines[first..].iter().filter_map(|line| line.operation(0)).all(|operation| {
-            let is_right = operation.uses().is_none_or(|Handle(slot)| open[usize::from(slot)]);
-            if let Some(Handle(slot)) = operation.opens() {
-                open[usize::from(slot)] = true;
-            }
-            if let FileAction::Close(Handle(slot)) = operation.action {
-                open[usize::from(slot)] = false;
-            }
+            let is_right = operation.uses().is_none_or(|handle| open.contains(handle));
+            open.follow(&operation);
             is_right
         })
     }
