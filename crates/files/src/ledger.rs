@@ -136,12 +136,14 @@ impl ContentLedger {
 
     /// Notes that a file has another path.
     pub fn renamed(&mut self, from: FilePath, to: FilePath) {
-        let from = from.file_id();
-        let to = to.file_id();
-        if from != to {
-            let moved = self.files.remove(&from);
+        let file = to.file_id();
+        if from.file_id() == file {
+            return;
+        }
+        let moved = self.files.remove(&from.file_id());
+        if self.follows(to) {
             // A file of which nothing is known here takes the place of one of which something was.
-            self.put(to, moved.unwrap_or_else(|| WrittenFile::of(to, Source::Unknown)));
+            self.put(file, moved.unwrap_or_else(|| WrittenFile::of(file, Source::Unknown)));
         }
     }
 
