@@ -239,15 +239,6 @@ pub(super) fn below(text: &str, most: u64) -> Result<u64, LoadProblem> {
     number.ok_or_else(|| LoadProblem::NumberOutside { found: text.to_owned(), most })
 }
 
-/// Checks that a range ends below 2⁶³; `text` is its offset, as written.
-pub(super) fn below_end(text: &str, offset: u64, length: u64) -> Result<(), LoadProblem> {
-    const MOST: u64 = i64::MAX as u64;
-    if MOST - offset.min(MOST) < length {
-        return Err(LoadProblem::NumberOutside { found: text.to_owned(), most: MOST - length.min(MOST) });
-    }
-    Ok(())
-}
-
 /// Reads a path in quotes, and returns it with `/` between its parts, without one at its beginning.
 pub(super) fn path(text: &str) -> Result<String, LoadProblem> {
     let bad = || LoadProblem::BadPath(text.to_owned());

@@ -73,8 +73,8 @@ enum LoadAction {
         slot: u8,
     },
     Close(u8),
-    Read(u8, u32, u64),
-    Write(u8, u32, u64),
+    Read(u8, FileRange),
+    Write(u8, FileRange),
     Rename(u32, u32),
     Unlink {
         text: u32,
@@ -189,14 +189,13 @@ impl LoadLine {
     fn operation(&self, client: u32) -> Option<FileOperation> {
         let path = |text: u32| FilePath::Captured(CapturedPath { client, text });
         let handle = |slot: u8| Handle(slot.into());
-        let range = |length: u32, offset: u64| FileRange { offset, length: length.into() };
         let action = match self.action {
             LoadAction::Create { text, options, disposition, slot } => {
                 create(handle(slot), path(text), options, disposition)
             }
             LoadAction::Close(slot) => FileAction::Close(handle(slot)),
-            LoadAction::Read(slot, length, offset) => FileAction::Read(handle(slot), range(length, offset)),
-            LoadAction::Write(slot, length, offset) => FileAction::Write(handle(slot), range(length, offset)),
+            LoadAction::Read(slot, range) => FileAction::Read(handle(slot), range),
+            LoadAction::Write(slot, range) => FileAction::Write(handle(slot), range),
             LoadAction::Rename(from, to) => FileAction::Rename(path(from), path(to)),
             LoadAction::Unlink { text, .. } => FileAction::Unlink(path(text)),
             LoadAction::RemoveTree(text) => FileAction::RemoveTree(path(text)),

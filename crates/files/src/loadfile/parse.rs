@@ -15,6 +15,9 @@ use crate::{Expectation, FileRange, Handle};
 /// The first bytes of what gzip has compressed.
 const GZIP: [u8; 2] = [0x1f, 0x8b];
 
+/// The most that an offset can be, and the end of a range.
+const OFFSET_MAX: u64 = i64::MAX as u64;
+
 /// Reads a load file.
 pub(super) fn read(mut source: impl BufRead) -> Result<LoadFile, LoadFileError> {
     let begin = source.fill_buf().map_err(|error| LoadFileError { line: 1, problem: unreadable(&error) })?;
@@ -168,17 +171,19 @@ impl Parser {
                 LoadAction::Close(slot)
             }
             OperationName::Read => {
-                let (slot, length, offset) = self.transfer(arguments)?;
+                let range = range(arguments, REQUEST_BYTES_MAX)?;
+                let slot = self.slot(arguments[0])?;
                 line::below(arguments[3], REQUEST_BYTES_MAX)?;
-                LoadAction::Read(slot, length, offset)
+                LoadAction::Read(slot, range)
             }
             OperationName::Write => {
-                let (slot, length, offset) = self.transfer(arguments)?;
+                let range = range(arguments, REQUEST_BYTES_MAX)?;
+                let slot = self.slot(arguments[0])?;
                 let found = line::below(arguments[3], REQUEST_BYTES_MAX)?;
-                if found != u64::from(length) && line.expected == Expectation::Success {
-                    return Err(LoadProblem::PartialWrite { expected: length.into(), found });
+                if found != range.length && line.expected == Expectation::Success {
+                    return Err(LoadProblem::PartialWrite { expected: range.length, found });
                 }
-                LoadAction::Write(slot, length, offset)
+                LoadAction::Write(slot, range)
             }
             OperationName::Rename => LoadAction::Rename(self.text(arguments[0])?, self.text(arguments[1])?),
             OperationName::Unlink => {
@@ -198,18 +203,12 @@ impl Parser {
                 found: u32_of(arguments[3])?,
             },
             OperationName::Flush => LoadAction::Flush(self.slot(arguments[0])?),
-            OperationName::Lock => LoadAction::Lock(self.slot(arguments[0])?, range(arguments)?),
-            OperationName::Unlock => LoadAction::Unlock(self.slot(arguments[0])?, range(arguments)?),
+            OperationName::Lock => LoadAction::Lock(self.slot(arguments[0])?, range(arguments, OFFSET_MAX)?),
+            OperationName::Unlock => {
+                LoadAction::Unlock(self.slot(arguments[0])?, range(arguments, OFFSET_MAX)?)
+            }
             OperationName::Sleep => LoadAction::Sleep(line::micros(arguments[0])?),
         })
-    }
-
-    /// Returns the slot, length and offset of a read or a write.
-    fn transfer(&self, arguments: &[&str]) -> Result<(u8, u32, u64), LoadProblem> {
-        let offset = line::below(arguments[1], i64::MAX as u64)?;
-        let length = line::below(arguments[2], REQUEST_BYTES_MAX)?;
-        line::below_end(arguments[1], offset, length)?;
-        Ok((self.slot(arguments[0])?, length as u32, offset))
     }
 
     /// Returns the index of a path.
@@ -255,10 +254,13 @@ fn level(text: &str) -> Result<u16, LoadProblem> {
     Ok(line::below(text, u16::MAX.into())? as u16)
 }
 
-/// Returns the range of a lock.
-fn range(arguments: &[&str]) -> Result<FileRange, LoadProblem> {
-    let offset = line::below(arguments[1], i64::MAX as u64)?;
-    let length = line::below(arguments[2], i64::MAX as u64)?;
-    line::below_end(arguments[1], offset, length)?;
+/// Returns the range of a read, a write or a lock, with at most so many bytes. It ends below 2⁶³.
+fn range(arguments: &[&str], length_max: u64) -> Result<FileRange, LoadProblem> {
+    let offset = line::below(arguments[1], OFFSET_MAX)?;
+    let length = line::below(arguments[2], length_max)?;
+    if OFFSET_MAX - offset < length {
+        let most = OFFSET_MAX - length;
+        return Err(LoadProblem::NumberOutside { found: arguments[1].to_owned(), most });
+    }
     Ok(FileRange { offset, length })
 }
