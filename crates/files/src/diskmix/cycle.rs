@@ -65,8 +65,8 @@ pub(super) struct Cycle {
     brief: Option<(CreatedFile, u64)>,
     lasting: LastingFiles,
     n_renames_left: u16,
-    /// The fills until the one that is repeated.
-    n_fills_left: u64,
+    /// The fills before the one that is repeated; `None` after it.
+    n_fills_before: Option<u64>,
     refill: Option<CreatedFile>,
 }
 
@@ -85,7 +85,7 @@ impl Cycle {
             brief: None,
             lasting: LastingFiles::default(),
             n_renames_left: n_cards(Card::Rename),
-            n_fills_left: 1 + rng.below(u64::from(n_cards(Card::Fill))),
+            n_fills_before: Some(rng.below(u64::from(n_cards(Card::Fill)))),
             refill: None,
         }
     }
@@ -206,11 +206,10 @@ impl Cycle {
             }
             Card::Fill => {
                 let file = self.lasting.fill()?;
-                self.n_fills_left = self.n_fills_left.saturating_sub(1);
-                if self.n_fills_left == 0 {
+                if self.n_fills_before == Some(0) {
                     self.refill = Some(file);
-                    self.n_fills_left = u64::MAX;
                 }
+                self.n_fills_before = self.n_fills_before.and_then(|n_fills| n_fills.checked_sub(1));
                 Some(Task::Fill(file))
             }
             Card::ReadDocument
