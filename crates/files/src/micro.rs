@@ -126,7 +126,6 @@ impl MicroSettings {
             number: 0,
             state: State::Between,
             last: None,
-            has_left: false,
         }
     }
 
@@ -179,7 +178,6 @@ pub struct MicroClient {
     number: u32,
     state: State,
     last: Option<FileOperation>,
-    has_left: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -188,6 +186,7 @@ enum State {
     Open,
     Written,
     Locked,
+    Left,
 }
 
 impl MicroClient {
@@ -196,14 +195,12 @@ impl MicroClient {
         if let (Some(operation), Some(answer)) = (self.last.take(), last) {
             self.heed(operation, answer);
         }
-        if self.has_left {
-            return FileStep::Leave;
-        }
         let operation = match self.state {
             State::Between => self.begin(),
             State::Open => Some(self.on_open_file()),
             State::Written => Some(FileOperation::of(FileAction::Close(HANDLE))),
             State::Locked => Some(FileOperation::of(FileAction::Unlock(HANDLE, LOCKED))),
+            State::Left => return FileStep::Leave,
         };
         let Some(operation) = operation else {
             self.number = 0;
@@ -216,7 +213,7 @@ impl MicroClient {
     /// Follows what is open, locked, created and renamed.
     fn heed(&mut self, operation: FileOperation, answer: FileAnswer) {
         if answer == FileAnswer::WrongBytes {
-            self.has_left = true;
+            self.state = State::Left;
             return;
         }
         if answer == FileAnswer::SessionLost {
