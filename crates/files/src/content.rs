@@ -78,13 +78,6 @@ impl FileContent {
     }
 }
 
-impl Default for FileContent {
-    /// Seed 0, of which half are zeros.
-    fn default() -> FileContent {
-        FileContent::new(0, 50)
-    }
-}
-
 /// A block of a version.
 struct Block {
     stamp: [u8; STAMP_BYTES],

@@ -65,6 +65,15 @@ pub enum StreamShapeError {
     SharedWrite,
 }
 
+impl StreamFiles {
+    fn n_files(self) -> u32 {
+        match self {
+            StreamFiles::Many(n_files) => n_files,
+            StreamFiles::Private | StreamFiles::Shared => 1,
+        }
+    }
+}
+
 impl StreamShape {
     /// The smallest block: 4 KiB.
     pub const BLOCK_LEAST: u64 = 4096;
@@ -89,10 +98,7 @@ impl StreamShape {
         files: StreamFiles,
         direction: StreamDirection,
     ) -> Result<StreamShape, StreamShapeError> {
-        let n_files = match files {
-            StreamFiles::Many(n_files) => n_files,
-            StreamFiles::Private | StreamFiles::Shared => 1,
-        };
+        let n_files = files.n_files();
         if !(StreamShape::BLOCK_LEAST..=StreamShape::BLOCK_MOST).contains(&block_bytes) {
             return Err(StreamShapeError::Block(block_bytes));
         }
@@ -111,26 +117,6 @@ impl StreamShape {
         Ok(StreamShape { file_bytes, block_bytes, in_flight, files, direction })
     }
 
-    /// Returns the size of each file, in bytes.
-    pub fn file_bytes(&self) -> u64 {
-        self.file_bytes
-    }
-
-    /// Returns the number of requests of a client in flight.
-    pub fn in_flight(&self) -> u8 {
-        self.in_flight
-    }
-
-    /// Returns the paths of a client's files; of a shared one, that of all clients.
-    pub fn paths(&self, client: u32) -> impl Iterator<Item = FilePath> {
-        let shape = *self;
-        let n_files = match self.files {
-            StreamFiles::Many(n_files) => n_files,
-            StreamFiles::Private | StreamFiles::Shared => 1,
-        };
-        (0..n_files).map(move |pass| shape.path(client, pass))
-    }
-
     /// Makes the client of this number.
     pub fn client(&self, client: u32) -> StreamClient {
         StreamClient {
@@ -146,25 +132,8 @@ impl StreamShape {
 
     /// Returns the file of a pass.
     fn path(&self, client: u32, pass: u32) -> FilePath {
-        let (owner, number) = match self.files {
-            StreamFiles::Private => (Owner::Client(client), 0),
-            StreamFiles::Shared => (Owner::Shared, 0),
-            StreamFiles::Many(n_files) => (Owner::Client(client), pass % n_files),
-        };
-        FilePath::new(owner, Folder::Stream, Entry::File(number))
-    }
-}
-
-impl Default for StreamShape {
-    /// A private file of 32 MiB, read in blocks of 64 KiB, one at a time.
-    fn default() -> StreamShape {
-        StreamShape {
-            file_bytes: 32 << 20,
-            block_bytes: 64 << 10,
-            in_flight: 1,
-            files: StreamFiles::Private,
-            direction: StreamDirection::Read,
-        }
+        let owner = if self.files == StreamFiles::Shared { Owner::Shared } else { Owner::Client(client) };
+        FilePath::new(owner, Folder::Stream, Entry::File(pass % self.files.n_files()))
     }
 }
 
