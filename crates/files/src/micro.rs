@@ -5,9 +5,10 @@
 
 use units::{Rng, StreamPurpose};
 
+use crate::operation::HANDLE;
 use crate::{
     Entry, ExistingFile, FileAction, FileAnswer, FileOperation, FilePath, FileRange, FileStep, FindSize,
-    Folder, Handle, InfoLevel, Owner, PopulatedFile,
+    Folder, InfoLevel, Owner, PopulatedFile,
 };
 
 /// A kind of micro-test.
@@ -36,9 +37,6 @@ pub const SEARCHED_ENTRIES: [u32; 4] = [10, 100, 1_000, 10_000];
 
 /// The number of the folder of each client's small files, among those of small files.
 const SMALL_FOLDER: Folder = Folder::Small(0);
-
-/// The slot of the only file that is open.
-const HANDLE: Handle = Handle(0);
 
 /// The range that is locked.
 const LOCKED: FileRange = FileRange { offset: 0, length: 1 };

@@ -4,9 +4,9 @@
 
 use thiserror::Error;
 
+use crate::operation::HANDLE;
 use crate::{
-    Entry, ExistingFile, FileAction, FileAnswer, FileOperation, FilePath, FileRange, FileStep, Folder,
-    Handle, Owner,
+    Entry, ExistingFile, FileAction, FileAnswer, FileOperation, FilePath, FileRange, FileStep, Folder, Owner,
 };
 
 /// The files of a stream.
@@ -172,9 +172,6 @@ enum State {
     Ended,
     Left,
 }
-
-/// The slot of the file.
-const HANDLE: Handle = Handle(0);
 
 impl StreamClient {
     /// Returns the next step. `last` is the answer to one of the operations in flight. After [`FileStep::Perform`],

@@ -10,17 +10,15 @@ use super::cycle::Task;
 use super::draw::{Quota, Strata, from_table, is_percent, n_reads, save_size};
 use super::tables::*;
 use super::{DiskMix, PadUse};
+use crate::operation::HANDLE;
 use crate::{
     APPLICATION_FILE_BYTES, APPLICATION_FILES, ApplicationFolder, Entry, ExistingFile, FileAction,
-    FileOperation, FilePath, FileRange, FindSize, Folder, Handle, InfoLevel, LISTED_ENTRIES, Owner,
-    PAD_FILE_BYTES, PopulatedFile,
+    FileOperation, FilePath, FileRange, FindSize, Folder, InfoLevel, LISTED_ENTRIES, Owner, PAD_FILE_BYTES,
+    PopulatedFile,
 };
 
 /// The most operations of a transaction: an update with 90 reads.
 pub(super) const OPERATIONS_MAX: usize = 99;
-
-/// The slot of the only file that is open.
-const HANDLE: Handle = Handle(0);
 
 /// The most names that a search asks for, as in the captured mix.
 const FIND_WANTED: u32 = 1366;
