@@ -18,7 +18,7 @@ pub const STAMP_BYTES: usize = 16;
 /// The bytes of a stamp that say the generation.
 pub(crate) const GENERATION_BYTES: std::ops::Range<usize> = 8..12;
 
-/// A version of a file: what was written in one go. What is there before load is generation 0.
+/// A version of a file: the bytes written in one go. Those that are there before load are generation 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FileVersion {
     /// The file.

@@ -32,7 +32,7 @@ pub enum Baseline {
     Populated,
     /// Blocks with stamps of any generation: of an earlier load point.
     Stamped,
-    /// Anything.
+    /// Bytes of any origin.
     Unknown,
 }
 
@@ -89,7 +89,7 @@ enum Source {
     Generation(u32),
     /// A generation that is not known.
     AnyGeneration,
-    /// Anything, such as a write that failed.
+    /// Bytes of which nothing is known, such as those of a failed write.
     Unknown,
 }
 

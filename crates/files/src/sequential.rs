@@ -44,23 +44,23 @@ pub struct StreamShape {
 /// A size that a stream cannot have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum StreamShapeError {
-    /// Of a block.
+    /// The size of a block.
     #[error(
         "a block has {least} to {most} bytes, not {0}",
         least = StreamShape::BLOCK_LEAST,
         most = StreamShape::BLOCK_MOST
     )]
     Block(u64),
-    /// Of a file.
+    /// The size of a file.
     #[error("a file has at least one byte and at most {most}, not {0}", most = StreamShape::FILE_MOST)]
     File(u64),
-    /// Of requests in flight.
+    /// The number of requests in flight.
     #[error("1 to {most} requests are in flight, not {0}", most = StreamShape::IN_FLIGHT_MOST)]
     InFlight(u8),
-    /// Of files in turn.
+    /// The number of files in turn.
     #[error("a client has 1 to {most} files, not {0}", most = StreamShape::FILES_MOST)]
     Files(u32),
-    /// Several clients would write one file.
+    /// A write of a file that all clients share.
     #[error("a file that all clients share is only read")]
     SharedWrite,
 }

@@ -1,4 +1,4 @@
-//! The tables of the Disk Mix: what a cycle consists of, and the distributions of sizes and positions.
+//! The tables of the Disk Mix: the transactions of a cycle, and the distributions of sizes and positions.
 //!
 //! Counts and distributions are those of the specification, sections 3.2 and 3.3, fitted to dbench's load file; one
 //! read size is added ([`READ_SIZES`]).

@@ -77,17 +77,17 @@ const UNSUPPORTED: [&str; 4] = ["RANDOMSTRING", "SETSP", "WAITSP", "WRITEPATTERN
 /// A line in its parts.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Line<'a> {
-    /// Nothing to do: empty, a comment.
+    /// An empty line, or a comment.
     Nothing,
-    /// No operation, because it has no status: skipped, as dbench does.
+    /// A line without a status, which is no operation: skipped, as dbench does.
     Skipped,
-    /// Repeat the next line.
+    /// The number of times that the next line is there.
     Repeat(u64),
-    /// Repeat the lines up to the end of the loop.
+    /// The begin of a loop, with the number of its turns.
     Loop(u64),
     /// The end of a loop.
     LoopEnd,
-    /// Pause.
+    /// A pause.
     Sleep(Nanos),
     /// An operation.
     Operation(OperationLine<'a>),

@@ -108,7 +108,7 @@ pub struct LoadSummary {
     pub counts: [u64; FileKind::COUNT],
     /// The operations that must fail.
     pub n_expected_failures: u64,
-    /// The bytes read and written.
+    /// The bytes read.
     pub read_bytes: u64,
     /// The bytes written.
     pub written_bytes: u64,
