@@ -18,7 +18,7 @@ pub const STAMP_BYTES: usize = 16;
 /// The bytes of a stamp that say the generation.
 pub(crate) const GENERATION_BYTES: std::ops::Range<usize> = 8..12;
 
-/// A version of a file: what was written in one go. What is there before load is generation 0.
+/// A version of a file: the bytes written in one go. Those that are there before load are generation 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FileVersion {
     /// The file.
@@ -75,13 +75,6 @@ impl FileContent {
         let file = mix_bits(self.seed) ^ version.file.0;
         let key = mix_bits(mix_bits(mix_bits(file) ^ u64::from(version.generation)) ^ block);
         Block { stamp: self.stamp(version, block), key, zeros_from: self.zeros_from }
-    }
-}
-
-impl Default for FileContent {
-    /// Seed 0, of which half are zeros.
-    fn default() -> FileContent {
-        FileContent::new(0, 50)
     }
 }
 

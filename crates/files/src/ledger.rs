@@ -32,7 +32,7 @@ pub enum Baseline {
     Populated,
     /// Blocks with stamps of any generation: of an earlier load point.
     Stamped,
-    /// Anything.
+    /// Bytes of any origin.
     Unknown,
 }
 
@@ -89,7 +89,7 @@ enum Source {
     Generation(u32),
     /// A generation that is not known.
     AnyGeneration,
-    /// Anything, such as a write that failed.
+    /// Bytes of which nothing is known, such as those of a failed write.
     Unknown,
 }
 
@@ -136,12 +136,14 @@ impl ContentLedger {
 
     /// Notes that a file has another path.
     pub fn renamed(&mut self, from: FilePath, to: FilePath) {
-        let from = from.file_id();
-        let to = to.file_id();
-        if from != to {
-            let moved = self.files.remove(&from);
+        let file = to.file_id();
+        if from.file_id() == file {
+            return;
+        }
+        let moved = self.files.remove(&from.file_id());
+        if self.follows(to) {
             // A file of which nothing is known here takes the place of one of which something was.
-            self.put(to, moved.unwrap_or_else(|| WrittenFile::of(to, Source::Unknown)));
+            self.put(file, moved.unwrap_or_else(|| WrittenFile::of(file, Source::Unknown)));
         }
     }
 
@@ -296,24 +298,31 @@ impl WrittenFile {
     /// Splits the extent that has bytes on both sides of an offset.
     fn split(&mut self, at: u64) {
         let index = self.extents.partition_point(|extent| extent.end <= at);
-        let start = index.checked_sub(1).map_or(0, |before| self.extents[before].end);
+        let start = self.start(index);
         if let Some(extent) = self.extents.get(index).filter(|_| start < at) {
             let source = extent.source;
             self.extents.insert(index, Extent { end: at, source });
         }
     }
 
+    /// Returns where an extent begins.
+    fn start(&self, index: usize) -> u64 {
+        index.checked_sub(1).map_or(0, |before| self.extents[before].end)
+    }
+
     fn join_equal(&mut self) {
-        // Of neighbors with one source, the last has the end of both.
-        self.extents.reverse();
-        self.extents.dedup_by_key(|extent| extent.source);
-        self.extents.reverse();
+        self.extents.dedup_by(|extent, before| {
+            let is_equal = extent.source == before.source;
+            if is_equal {
+                before.end = extent.end;
+            }
+            is_equal
+        });
     }
 
     /// Makes one unknown extent of the two neighbors that have the fewest bytes.
     fn forget_smallest(&mut self) {
-        let start = |index: usize| index.checked_sub(1).map_or(0, |before| self.extents[before].end);
-        let size = |index: &usize| self.extents[*index + 1].end - start(*index);
+        let size = |index: &usize| self.extents[*index + 1].end - self.start(*index);
         if let Some(index) = (0..self.extents.len() - 1).min_by_key(size) {
             self.extents.remove(index);
             self.extents[index].source = Source::Unknown;

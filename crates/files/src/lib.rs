@@ -1,4 +1,4 @@
-//! The file-server workload: what clients of a file server do, with which files, and what is in them.
+//! The file-server workload: the operations of the clients of a file server, their files, and the bytes in these.
 //!
 //! - `operation`, `path`: abstract operations and the paths that they are about
 //! - `application`, `population`, `content`: the files before load, and their bytes

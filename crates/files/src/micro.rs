@@ -5,9 +5,10 @@
 
 use units::{Rng, StreamPurpose};
 
+use crate::operation::HANDLE;
 use crate::{
     Entry, ExistingFile, FileAction, FileAnswer, FileOperation, FilePath, FileRange, FileStep, FindSize,
-    Folder, Handle, InfoLevel, Owner, PopulatedFile,
+    Folder, InfoLevel, Owner, PopulatedFile,
 };
 
 /// A kind of micro-test.
@@ -36,9 +37,6 @@ pub const SEARCHED_ENTRIES: [u32; 4] = [10, 100, 1_000, 10_000];
 
 /// The number of the folder of each client's small files, among those of small files.
 const SMALL_FOLDER: Folder = Folder::Small(0);
-
-/// The slot of the only file that is open.
-const HANDLE: Handle = Handle(0);
 
 /// The range that is locked.
 const LOCKED: FileRange = FileRange { offset: 0, length: 1 };
@@ -126,7 +124,6 @@ impl MicroSettings {
             number: 0,
             state: State::Between,
             last: None,
-            has_left: false,
         }
     }
 
@@ -179,7 +176,6 @@ pub struct MicroClient {
     number: u32,
     state: State,
     last: Option<FileOperation>,
-    has_left: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -188,6 +184,7 @@ enum State {
     Open,
     Written,
     Locked,
+    Left,
 }
 
 impl MicroClient {
@@ -196,14 +193,12 @@ impl MicroClient {
         if let (Some(operation), Some(answer)) = (self.last.take(), last) {
             self.heed(operation, answer);
         }
-        if self.has_left {
-            return FileStep::Leave;
-        }
         let operation = match self.state {
             State::Between => self.begin(),
             State::Open => Some(self.on_open_file()),
             State::Written => Some(FileOperation::of(FileAction::Close(HANDLE))),
             State::Locked => Some(FileOperation::of(FileAction::Unlock(HANDLE, LOCKED))),
+            State::Left => return FileStep::Leave,
         };
         let Some(operation) = operation else {
             self.number = 0;
@@ -216,7 +211,7 @@ impl MicroClient {
     /// Follows what is open, locked, created and renamed.
     fn heed(&mut self, operation: FileOperation, answer: FileAnswer) {
         if answer == FileAnswer::WrongBytes {
-            self.has_left = true;
+            self.state = State::Left;
             return;
         }
         if answer == FileAnswer::SessionLost {

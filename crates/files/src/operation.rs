@@ -14,6 +14,9 @@ use crate::FilePath;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Handle(pub u16);
 
+/// The slot of clients that have at most one file open.
+pub(crate) const HANDLE: Handle = Handle(0);
+
 /// A level of information that queries ask for, by its number in SMB.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct InfoLevel(pub u16);
@@ -190,6 +193,14 @@ impl FileOperation {
             | FileAction::Set(handle, _)
             | FileAction::Lock(handle, _)
             | FileAction::Unlock(handle, _) => Some(handle),
+            _ => None,
+        }
+    }
+
+    /// Returns the slot that the operation empties, whatever its result.
+    pub fn closes(&self) -> Option<Handle> {
+        match self.action {
+            FileAction::Close(handle) => Some(handle),
             _ => None,
         }
     }

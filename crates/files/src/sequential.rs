@@ -4,9 +4,9 @@
 
 use thiserror::Error;
 
+use crate::operation::HANDLE;
 use crate::{
-    Entry, ExistingFile, FileAction, FileAnswer, FileOperation, FilePath, FileRange, FileStep, Folder,
-    Handle, Owner,
+    Entry, ExistingFile, FileAction, FileAnswer, FileOperation, FilePath, FileRange, FileStep, Folder, Owner,
 };
 
 /// The files of a stream.
@@ -44,25 +44,34 @@ pub struct StreamShape {
 /// A size that a stream cannot have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum StreamShapeError {
-    /// Of a block.
+    /// The size of a block.
     #[error(
         "a block has {least} to {most} bytes, not {0}",
         least = StreamShape::BLOCK_LEAST,
         most = StreamShape::BLOCK_MOST
     )]
     Block(u64),
-    /// Of a file.
+    /// The size of a file.
     #[error("a file has at least one byte and at most {most}, not {0}", most = StreamShape::FILE_MOST)]
     File(u64),
-    /// Of requests in flight.
+    /// The number of requests in flight.
     #[error("1 to {most} requests are in flight, not {0}", most = StreamShape::IN_FLIGHT_MOST)]
     InFlight(u8),
-    /// Of files in turn.
+    /// The number of files in turn.
     #[error("a client has 1 to {most} files, not {0}", most = StreamShape::FILES_MOST)]
     Files(u32),
-    /// Several clients would write one file.
+    /// A write of a file that all clients share.
     #[error("a file that all clients share is only read")]
     SharedWrite,
+}
+
+impl StreamFiles {
+    fn n_files(self) -> u32 {
+        match self {
+            StreamFiles::Many(n_files) => n_files,
+            StreamFiles::Private | StreamFiles::Shared => 1,
+        }
+    }
 }
 
 impl StreamShape {
@@ -89,10 +98,7 @@ impl StreamShape {
         files: StreamFiles,
         direction: StreamDirection,
     ) -> Result<StreamShape, StreamShapeError> {
-        let n_files = match files {
-            StreamFiles::Many(n_files) => n_files,
-            StreamFiles::Private | StreamFiles::Shared => 1,
-        };
+        let n_files = files.n_files();
         if !(StreamShape::BLOCK_LEAST..=StreamShape::BLOCK_MOST).contains(&block_bytes) {
             return Err(StreamShapeError::Block(block_bytes));
         }
@@ -111,26 +117,6 @@ impl StreamShape {
         Ok(StreamShape { file_bytes, block_bytes, in_flight, files, direction })
     }
 
-    /// Returns the size of each file, in bytes.
-    pub fn file_bytes(&self) -> u64 {
-        self.file_bytes
-    }
-
-    /// Returns the number of requests of a client in flight.
-    pub fn in_flight(&self) -> u8 {
-        self.in_flight
-    }
-
-    /// Returns the paths of a client's files; of a shared one, that of all clients.
-    pub fn paths(&self, client: u32) -> impl Iterator<Item = FilePath> {
-        let shape = *self;
-        let n_files = match self.files {
-            StreamFiles::Many(n_files) => n_files,
-            StreamFiles::Private | StreamFiles::Shared => 1,
-        };
-        (0..n_files).map(move |pass| shape.path(client, pass))
-    }
-
     /// Makes the client of this number.
     pub fn client(&self, client: u32) -> StreamClient {
         StreamClient {
@@ -146,25 +132,8 @@ impl StreamShape {
 
     /// Returns the file of a pass.
     fn path(&self, client: u32, pass: u32) -> FilePath {
-        let (owner, number) = match self.files {
-            StreamFiles::Private => (Owner::Client(client), 0),
-            StreamFiles::Shared => (Owner::Shared, 0),
-            StreamFiles::Many(n_files) => (Owner::Client(client), pass % n_files),
-        };
-        FilePath::new(owner, Folder::Stream, Entry::File(number))
-    }
-}
-
-impl Default for StreamShape {
-    /// A private file of 32 MiB, read in blocks of 64 KiB, one at a time.
-    fn default() -> StreamShape {
-        StreamShape {
-            file_bytes: 32 << 20,
-            block_bytes: 64 << 10,
-            in_flight: 1,
-            files: StreamFiles::Private,
-            direction: StreamDirection::Read,
-        }
+        let owner = if self.files == StreamFiles::Shared { Owner::Shared } else { Owner::Client(client) };
+        FilePath::new(owner, Folder::Stream, Entry::File(pass % self.files.n_files()))
     }
 }
 
@@ -203,9 +172,6 @@ enum State {
     Ended,
     Left,
 }
-
-/// The slot of the file.
-const HANDLE: Handle = Handle(0);
 
 impl StreamClient {
     /// Returns the next step. `last` is the answer to one of the operations in flight. After [`FileStep::Perform`],

@@ -7,9 +7,9 @@ use crate::{FileAction, FileOperation, FilePath};
 /// The sizes of a request and its reply, in bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MessageSizes {
-    /// Of the request.
+    /// The size of the request.
     pub request: u64,
-    /// Of the reply.
+    /// The size of the reply.
     pub reply: u64,
 }
 

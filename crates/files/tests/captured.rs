@@ -96,7 +96,7 @@ fn files_grow_by_one_byte_and_a_question() {
     assert_eq!((count(is_byte), count(is_question)), (7424, 7424));
 }
 
-/// Golden check 7: what the first 605 operations make.
+/// Golden check 7: the folders and files that the first 605 operations make.
 #[test]
 fn the_set_up_makes_a_workspace() {
     let mut n_writes = 0;

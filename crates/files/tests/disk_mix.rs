@@ -309,8 +309,6 @@ fn a_failed_open_ends_the_transaction() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(64))]
-
     /// On a server that fails at random and loses sessions, no operation is on a file that is not there or not open,
     /// nothing is unlocked that is not locked, and cycles end.
     #[test]

@@ -279,6 +279,18 @@ fn any_line() -> impl Strategy<Value = String> {
     )
 }
 
+/// A file that opens two handles, and then has those of the lines that are right where they come.
+fn right_file(lines: Vec<String>) -> String {
+    let mut text = "NTCreateX \"\\a\" 0 2 1 NT_STATUS_OK\nNTCreateX \"\\b\" 0 2 2 NT_STATUS_OK\n".to_owned();
+    for line in lines {
+        let longer = format!("{text}{line}\n");
+        if read(&longer).is_ok() {
+            text = longer;
+        }
+    }
+    text
+}
+
 proptest! {
     /// Any bytes are read, or refused with a line.
     #[test]
@@ -295,16 +307,7 @@ proptest! {
     /// A file that is read and printed is read again as the same, and printed the same.
     #[test]
     fn what_is_printed_is_read_again(lines in prop::collection::vec(any_line(), 1..60)) {
-        // Only what opens comes at first, so that most files are right.
-        let open = "NTCreateX \"\\a\" 0 2 1 NT_STATUS_OK\nNTCreateX \"\\b\" 0 2 2 NT_STATUS_OK\n";
-        let mut text = open.to_owned();
-        for line in lines {
-            let longer = format!("{text}{line}\n");
-            if read(&longer).is_ok() {
-                text = longer;
-            }
-        }
-        let first = read(&text).unwrap();
+        let first = read(&right_file(lines)).unwrap();
         let printed = first.to_string();
         let again = read(&printed).unwrap();
         prop_assert_eq!(&again, &first);
@@ -317,14 +320,7 @@ proptest! {
         lines in prop::collection::vec(any_line(), 1..40),
         answers in prop::collection::vec(0_u8..8, 200),
     ) {
-        let mut text = "NTCreateX \"\\a\" 0 2 1 NT_STATUS_OK\nNTCreateX \"\\b\" 0 2 2 NT_STATUS_OK\n".to_owned();
-        for line in lines {
-            let longer = format!("{text}{line}\n");
-            if read(&longer).is_ok() {
-                text = longer;
-            }
-        }
-        let mut client = ReplayClient::new(Arc::new(read(&text).unwrap()), 0);
+        let mut client = ReplayClient::new(Arc::new(read(&right_file(lines)).unwrap()), 0);
         let mut open = std::collections::BTreeSet::new();
         let mut answer = None;
         for number in answers {
@@ -339,7 +335,7 @@ proptest! {
                     FileAnswer::SessionLost => open.clear(),
                     FileAnswer::Done => {
                         open.extend(operation.opens());
-                        if let files::FileAction::Close(handle) = operation.action {
+                        if let Some(handle) = operation.closes() {
                             open.remove(&handle);
                         }
                     }

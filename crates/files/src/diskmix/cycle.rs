@@ -13,7 +13,7 @@
 use units::{Rng, Weights};
 
 use super::created::{CreatedFile, LastingFiles};
-use super::tables::{BRIEF_SINGLES_MAX, BULK_ROUNDS, BULK_WRITES, CARDS, CREATED_FILES, Card};
+use super::tables::{BRIEF_SINGLES_MAX, BULK_ROUNDS, BULK_WRITES, CARDS, CREATED_FILES, Card, n_cards};
 use crate::ApplicationFolder;
 
 /// The number of slots, one of each application.
@@ -65,8 +65,8 @@ pub(super) struct Cycle {
     brief: Option<(CreatedFile, u64)>,
     lasting: LastingFiles,
     n_renames_left: u16,
-    /// The fills until the one that is repeated.
-    n_fills_left: u64,
+    /// The fills before the one that is repeated; `None` after it.
+    n_fills_before: Option<u64>,
     refill: Option<CreatedFile>,
 }
 
@@ -75,8 +75,6 @@ impl Cycle {
     pub(super) fn new(number: u32, rng: &mut Rng) -> Cycle {
         let mut applications = ApplicationFolder::ALL;
         rng.shuffle(&mut applications);
-        let count =
-            |wanted: Card| CARDS.iter().find(|(card, _)| *card == wanted).map_or(0, |(_, count)| *count);
         Cycle {
             phase: Phase::Slot,
             cards: dealt(&applications, rng),
@@ -86,8 +84,8 @@ impl Cycle {
             next_number: number.wrapping_mul(CREATED_FILES),
             brief: None,
             lasting: LastingFiles::default(),
-            n_renames_left: count(Card::Rename),
-            n_fills_left: 1 + rng.below(u64::from(count(Card::Fill))),
+            n_renames_left: n_cards(Card::Rename),
+            n_fills_before: Some(rng.below(u64::from(n_cards(Card::Fill)))),
             refill: None,
         }
     }
@@ -208,11 +206,10 @@ impl Cycle {
             }
             Card::Fill => {
                 let file = self.lasting.fill()?;
-                self.n_fills_left = self.n_fills_left.saturating_sub(1);
-                if self.n_fills_left == 0 {
+                if self.n_fills_before == Some(0) {
                     self.refill = Some(file);
-                    self.n_fills_left = u64::MAX;
                 }
+                self.n_fills_before = self.n_fills_before.and_then(|n_fills| n_fills.checked_sub(1));
                 Some(Task::Fill(file))
             }
             Card::ReadDocument

@@ -156,13 +156,13 @@ impl DiskMixClient {
     fn heed(&mut self, answer: FileAnswer) {
         let Some(index) = self.n_asked.checked_sub(1) else { return };
         let operation = self.script[index];
+        if operation.closes().is_some() {
+            self.open = None;
+        }
         match answer {
-            FileAnswer::Done => self.follow(operation),
+            FileAnswer::Done => self.open = operation.opens().or(self.open),
             FileAnswer::Failed => {
                 self.end_early(index);
-                if matches!(operation.action, FileAction::Close(_)) {
-                    self.open = None;
-                }
                 let close = self.open.map(|handle| FileOperation::of(FileAction::Close(handle)));
                 self.script.extend(close);
             }
@@ -172,14 +172,6 @@ impl DiskMixClient {
             }
             FileAnswer::WrongBytes => self.has_left = true,
         }
-    }
-
-    /// Follows which file is open.
-    fn follow(&mut self, operation: FileOperation) {
-        if let FileAction::Close(_) = operation.action {
-            self.open = None;
-        }
-        self.open = operation.opens().or(self.open);
     }
 
     fn end_early(&mut self, index: usize) {

@@ -1,4 +1,4 @@
-//! The tables of the Disk Mix: what a cycle consists of, and the distributions of sizes and positions.
+//! The tables of the Disk Mix: the transactions of a cycle, and the distributions of sizes and positions.
 //!
 //! Counts and distributions are those of the specification, sections 3.2 and 3.3, fitted to dbench's load file; one
 //! read size is added ([`READ_SIZES`]).
@@ -57,6 +57,18 @@ pub(super) const CARDS: [(Card, u16); 15] = [
     (Card::VolumeSize, 102),
 ];
 
+/// Returns the number of a card in a cycle.
+pub(super) const fn n_cards(card: Card) -> u16 {
+    let mut index = 0;
+    while CARDS[index].0 as usize != card as usize {
+        index += 1;
+    }
+    CARDS[index].1
+}
+
+/// The fills of a cycle: those of the cards, and the one that is repeated.
+const FILLS: u16 = n_cards(Card::Fill) + 1;
+
 impl Card {
     /// Returns whether the transaction is a single operation.
     pub(super) fn is_single(self) -> bool {
@@ -81,18 +93,18 @@ impl Card {
 }
 
 /// Transactions of a cycle that have an additional part: in so many of so many.
-pub(super) const READ_QUERIES: (u16, u16) = (12, 158);
-pub(super) const TOUCH_QUERIES: (u16, u16) = (10, 56);
-pub(super) const TOUCH_SETS: (u16, u16) = (8, 56);
-pub(super) const UPDATE_SECOND_WRITES: (u16, u16) = (35, 45);
-pub(super) const UPDATE_FLUSHES: (u16, u16) = (34, 45);
-pub(super) const UPDATE_SETS: (u16, u16) = (28, 45);
-pub(super) const UPDATE_QUERIES: (u16, u16) = (4, 45);
-pub(super) const SAVE_FLUSHES: (u16, u16) = (9, 39);
-pub(super) const SAVE_SETS: (u16, u16) = (12, 39);
-pub(super) const SAVE_QUERIES: (u16, u16) = (4, 39);
-pub(super) const FILL_SECOND_WRITES: (u16, u16) = (4, 19);
-pub(super) const FILL_QUERIES: (u16, u16) = (10, 19);
+pub(super) const READ_QUERIES: (u16, u16) = (12, n_cards(Card::ReadDocument));
+pub(super) const TOUCH_QUERIES: (u16, u16) = (10, n_cards(Card::Touch));
+pub(super) const TOUCH_SETS: (u16, u16) = (8, n_cards(Card::Touch));
+pub(super) const UPDATE_SECOND_WRITES: (u16, u16) = (35, n_cards(Card::Update));
+pub(super) const UPDATE_FLUSHES: (u16, u16) = (34, n_cards(Card::Update));
+pub(super) const UPDATE_SETS: (u16, u16) = (28, n_cards(Card::Update));
+pub(super) const UPDATE_QUERIES: (u16, u16) = (4, n_cards(Card::Update));
+pub(super) const SAVE_FLUSHES: (u16, u16) = (9, n_cards(Card::SaveNew));
+pub(super) const SAVE_SETS: (u16, u16) = (12, n_cards(Card::SaveNew));
+pub(super) const SAVE_QUERIES: (u16, u16) = (4, n_cards(Card::SaveNew));
+pub(super) const FILL_SECOND_WRITES: (u16, u16) = (4, FILLS);
+pub(super) const FILL_QUERIES: (u16, u16) = (10, FILLS);
 
 /// The first updates of a cycle, which lock a byte of the file.
 pub(super) const LOCKED_UPDATES: u16 = 2;
@@ -108,7 +120,8 @@ pub(super) const BRIEF_SINGLES_MAX: u64 = 6;
 pub(super) const LASTING_OPERATIONS: u32 = 900;
 
 /// The number of files that are created in a cycle, and deleted.
-pub(super) const CREATED_FILES: u32 = 124;
+pub(super) const CREATED_FILES: u32 =
+    (n_cards(Card::CreateBrief) + n_cards(Card::CreateLasting) + n_cards(Card::SaveNew)) as u32;
 
 /// Bulk rounds in the gaps between the slots of applications: whether they write.
 pub(super) const BULK_ROUNDS: [bool; 7] = [true, false, true, false, true, false, true];
@@ -143,11 +156,11 @@ pub(super) const FEW_READS: [(u64, f64); 4] = [(1, 0.77), (2, 0.87), (3, 0.91), 
 /// The share of documents that have few reads; the others have [`MANY_READS`].
 pub(super) const FEW_SHARE: f64 = 0.93;
 
-/// The transactions of a cycle that read documents: 158 that only read, and 45 updates.
-pub(super) const READING: usize = 203;
+/// The transactions of a cycle that read documents: those that only read, and updates.
+pub(super) const READING: usize = (n_cards(Card::ReadDocument) + n_cards(Card::Update)) as usize;
 
 /// The transactions of a cycle that save a new file.
-pub(super) const SAVING: usize = 39;
+pub(super) const SAVING: usize = n_cards(Card::SaveNew) as usize;
 
 /// The least and the most of many reads, of which the logarithm is uniform.
 pub(super) const MANY_READS: (f64, f64) = (5.0, 90.0);

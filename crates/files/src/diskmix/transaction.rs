@@ -10,17 +10,15 @@ use super::cycle::Task;
 use super::draw::{Quota, Strata, from_table, is_percent, n_reads, save_size};
 use super::tables::*;
 use super::{DiskMix, PadUse};
+use crate::operation::HANDLE;
 use crate::{
     APPLICATION_FILE_BYTES, APPLICATION_FILES, ApplicationFolder, Entry, ExistingFile, FileAction,
-    FileOperation, FilePath, FileRange, FindSize, Folder, Handle, InfoLevel, LISTED_ENTRIES, Owner,
-    PAD_FILE_BYTES,
+    FileOperation, FilePath, FileRange, FindSize, Folder, InfoLevel, LISTED_ENTRIES, Owner, PAD_FILE_BYTES,
+    PopulatedFile,
 };
 
 /// The most operations of a transaction: an update with 90 reads.
 pub(super) const OPERATIONS_MAX: usize = 99;
-
-/// The slot of the only file that is open.
-const HANDLE: Handle = Handle(0);
 
 /// The most names that a search asks for, as in the captured mix.
 const FIND_WANTED: u32 = 1366;
@@ -54,13 +52,6 @@ pub(super) struct Actor<'a> {
     pub(super) mix: &'a DiskMix,
     pub(super) client: u32,
     pub(super) application: ApplicationFolder,
-}
-
-/// A file of the population.
-#[derive(Debug, Clone, Copy)]
-struct Document {
-    path: FilePath,
-    bytes: u64,
 }
 
 /// A list of operations that grows.
@@ -278,7 +269,7 @@ fn tail(piece: u64) -> FileRange {
 }
 
 /// Draws the first read of a file: at its beginning, in most cases.
-fn first_read(document: Document, rng: &mut Rng) -> FileRange {
+fn first_read(document: PopulatedFile, rng: &mut Rng) -> FileRange {
     let length = from_table(&READ_SIZES, rng);
     let offset = match rng.below(100) {
         0..FIRST_READ_AT_ZERO => 0,
@@ -288,7 +279,7 @@ fn first_read(document: Document, rng: &mut Rng) -> FileRange {
 }
 
 /// Draws the next read of a document: behind the last one, before it, or anywhere.
-fn next_read(last: FileRange, document: Document, rng: &mut Rng) -> FileRange {
+fn next_read(last: FileRange, document: PopulatedFile, rng: &mut Rng) -> FileRange {
     const EARLIER_END: u64 = NEXT_READ_SEQUENTIAL + NEXT_READ_EARLIER;
     let length = from_table(&READ_SIZES, rng);
     let offset = match rng.below(100) {
@@ -300,12 +291,12 @@ fn next_read(last: FileRange, document: Document, rng: &mut Rng) -> FileRange {
 }
 
 /// Draws the read behind the last one.
-fn sequential_read(last: FileRange, document: Document, rng: &mut Rng) -> FileRange {
+fn sequential_read(last: FileRange, document: PopulatedFile, rng: &mut Rng) -> FileRange {
     within(last.end(), from_table(&READ_SIZES, rng), document)
 }
 
 /// Returns a range that ends within the document: at its beginning, if it would not.
-fn within(offset: u64, length: u64, document: Document) -> FileRange {
+fn within(offset: u64, length: u64, document: PopulatedFile) -> FileRange {
     let offset = if offset + length <= document.bytes { offset } else { 0 };
     FileRange { offset, length }
 }
@@ -326,15 +317,15 @@ impl Actor<'_> {
     }
 
     /// Draws a file of the application.
-    fn document(&self, owner: Owner, rng: &mut Rng) -> Document {
+    fn document(&self, owner: Owner, rng: &mut Rng) -> PopulatedFile {
         let number = rng.below(u64::from(self.application.n_files())) as u32;
         let path = FilePath::new(owner, self.folder(), Entry::File(number));
-        Document { path, bytes: APPLICATION_FILE_BYTES }
+        PopulatedFile { path, bytes: APPLICATION_FILE_BYTES }
     }
 
     /// Draws a file of the client that is read: of the application, or of those that fill up the workspace, if they
     /// are in use, by the number of both.
-    fn document_or_pad(&self, rng: &mut Rng) -> Document {
+    fn document_or_pad(&self, rng: &mut Rng) -> PopulatedFile {
         let owner = Owner::Client(self.client);
         let n_pads = match self.mix.pads {
             PadUse::Inert => 0,
@@ -343,7 +334,7 @@ impl Actor<'_> {
         let drawn = rng.below(u64::from(n_pads + APPLICATION_FILES)) as u32;
         if drawn < n_pads {
             let path = FilePath::new(owner, Folder::Pad, Entry::File(drawn));
-            return Document { path, bytes: PAD_FILE_BYTES };
+            return PopulatedFile { path, bytes: PAD_FILE_BYTES };
         }
         self.document(owner, rng)
     }

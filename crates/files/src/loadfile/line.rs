@@ -77,17 +77,17 @@ const UNSUPPORTED: [&str; 4] = ["RANDOMSTRING", "SETSP", "WAITSP", "WRITEPATTERN
 /// A line in its parts.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Line<'a> {
-    /// Nothing to do: empty, a comment.
+    /// An empty line, or a comment.
     Nothing,
-    /// No operation, because it has no status: skipped, as dbench does.
+    /// A line without a status, which is no operation: skipped, as dbench does.
     Skipped,
-    /// Repeat the next line.
+    /// The number of times that the next line is there.
     Repeat(u64),
-    /// Repeat the lines up to the end of the loop.
+    /// The begin of a loop, with the number of its turns.
     Loop(u64),
     /// The end of a loop.
     LoopEnd,
-    /// Pause.
+    /// A pause.
     Sleep(Nanos),
     /// An operation.
     Operation(OperationLine<'a>),
@@ -237,15 +237,6 @@ pub(super) fn number(text: &str) -> Result<i64, LoadProblem> {
 pub(super) fn below(text: &str, most: u64) -> Result<u64, LoadProblem> {
     let number = u64::try_from(number(text)?).ok().filter(|number| *number <= most);
     number.ok_or_else(|| LoadProblem::NumberOutside { found: text.to_owned(), most })
-}
-
-/// Checks that a range ends below 2⁶³; `text` is its offset, as written.
-pub(super) fn below_end(text: &str, offset: u64, length: u64) -> Result<(), LoadProblem> {
-    const MOST: u64 = i64::MAX as u64;
-    if MOST - offset.min(MOST) < length {
-        return Err(LoadProblem::NumberOutside { found: text.to_owned(), most: MOST - length.min(MOST) });
-    }
-    Ok(())
 }
 
 /// Reads a path in quotes, and returns it with `/` between its parts, without one at its beginning.

@@ -73,8 +73,8 @@ enum LoadAction {
         slot: u8,
     },
     Close(u8),
-    Read(u8, u32, u64),
-    Write(u8, u32, u64),
+    Read(u8, FileRange),
+    Write(u8, FileRange),
     Rename(u32, u32),
     Unlink {
         text: u32,
@@ -108,12 +108,18 @@ pub struct LoadSummary {
     pub counts: [u64; FileKind::COUNT],
     /// The operations that must fail.
     pub n_expected_failures: u64,
-    /// The bytes read and written.
+    /// The bytes read.
     pub read_bytes: u64,
     /// The bytes written.
     pub written_bytes: u64,
     /// The most handles that are open at a time.
     pub open_max: usize,
+}
+
+/// The slots that are open while the operations of a file succeed.
+struct OpenSlots {
+    is_open: [bool; HANDLES_MAX],
+    n_open: usize,
 }
 
 impl LoadFile {
@@ -162,19 +168,14 @@ impl LoadFile {
             written_bytes: 0,
             open_max: 0,
         };
-        let mut open = [false; HANDLES_MAX];
+        let mut open = OpenSlots::new();
         for operation in self.lines.iter().filter_map(|line| line.operation(0)) {
             summary.counts[operation.kind().index()] += 1;
             summary.n_expected_failures += u64::from(operation.expected == Expectation::Failure);
             summary.read_bytes += operation.read_bytes();
             summary.written_bytes += operation.written_bytes();
-            if let Some(Handle(slot)) = operation.opens() {
-                open[usize::from(slot)] = true;
-            }
-            if let FileAction::Close(Handle(slot)) = operation.action {
-                open[usize::from(slot)] = false;
-            }
-            summary.open_max = summary.open_max.max(open.iter().filter(|is_open| **is_open).count());
+            open.follow(&operation);
+            summary.open_max = summary.open_max.max(open.n_open);
         }
         summary
     }
@@ -188,14 +189,13 @@ impl LoadLine {
     fn operation(&self, client: u32) -> Option<FileOperation> {
         let path = |text: u32| FilePath::Captured(CapturedPath { client, text });
         let handle = |slot: u8| Handle(slot.into());
-        let range = |length: u32, offset: u64| FileRange { offset, length: length.into() };
         let action = match self.action {
             LoadAction::Create { text, options, disposition, slot } => {
                 create(handle(slot), path(text), options, disposition)
             }
             LoadAction::Close(slot) => FileAction::Close(handle(slot)),
-            LoadAction::Read(slot, length, offset) => FileAction::Read(handle(slot), range(length, offset)),
-            LoadAction::Write(slot, length, offset) => FileAction::Write(handle(slot), range(length, offset)),
+            LoadAction::Read(slot, range) => FileAction::Read(handle(slot), range),
+            LoadAction::Write(slot, range) => FileAction::Write(handle(slot), range),
             LoadAction::Rename(from, to) => FileAction::Rename(path(from), path(to)),
             LoadAction::Unlink { text, .. } => FileAction::Unlink(path(text)),
             LoadAction::RemoveTree(text) => FileAction::RemoveTree(path(text)),
@@ -214,6 +214,30 @@ impl LoadLine {
             LoadAction::Sleep(_) | LoadAction::NotBefore(_) => return None,
         };
         Some(FileOperation { action, expected: self.expected })
+    }
+}
+
+impl OpenSlots {
+    fn new() -> OpenSlots {
+        OpenSlots { is_open: [false; HANDLES_MAX], n_open: 0 }
+    }
+
+    fn contains(&self, Handle(slot): Handle) -> bool {
+        self.is_open[usize::from(slot)]
+    }
+
+    fn set(&mut self, Handle(slot): Handle, is_open: bool) {
+        let was_open = std::mem::replace(&mut self.is_open[usize::from(slot)], is_open);
+        self.n_open = self.n_open + usize::from(is_open) - usize::from(was_open);
+    }
+
+    fn follow(&mut self, operation: &FileOperation) {
+        if let Some(handle) = operation.opens() {
+            self.set(handle, true);
+        }
+        if let Some(handle) = operation.closes() {
+            self.set(handle, false);
+        }
     }
 }
 

@@ -7,13 +7,16 @@ use flate2::bufread::MultiGzDecoder;
 
 use super::line::{self, LINE_BYTES_MAX, Line, OperationLine, OperationName};
 use super::{
-    HANDLES_MAX, LINES_MAX, LOOPS_MAX, LoadAction, LoadFile, LoadFileError, LoadLine, LoadProblem, PATHS_MAX,
-    REQUEST_BYTES_MAX,
+    HANDLES_MAX, LINES_MAX, LOOPS_MAX, LoadAction, LoadFile, LoadFileError, LoadLine, LoadProblem, OpenSlots,
+    PATHS_MAX, REQUEST_BYTES_MAX,
 };
-use crate::{Expectation, FileAction, FileRange, Handle};
+use crate::{Expectation, FileRange, Handle};
 
 /// The first bytes of what gzip has compressed.
 const GZIP: [u8; 2] = [0x1f, 0x8b];
+
+/// The most that an offset can be, and the end of a range.
+const OFFSET_MAX: u64 = i64::MAX as u64;
 
 /// Reads a load file.
 pub(super) fn read(mut source: impl BufRead) -> Result<LoadFile, LoadFileError> {
@@ -79,17 +82,17 @@ impl Parser {
             Line::Loop(count) => self.loops.push((self.lines.len(), count)),
             Line::LoopEnd => self.end_loop()?,
             Line::Sleep(time) => {
-                self.add(LoadLine::pause(LoadAction::Sleep(time)))?;
+                let count = self.repeat.take().unwrap_or(1);
+                self.add(LoadLine::pause(LoadAction::Sleep(time)), count)?;
             }
             Line::Operation(operation) => {
                 let action = self.action(&operation)?;
                 // The time is not repeated with its operation.
-                let repeat = self.repeat.take();
                 if let Some(at) = operation.at {
-                    self.add(LoadLine::pause(LoadAction::NotBefore(at)))?;
+                    self.add(LoadLine::pause(LoadAction::NotBefore(at)), 1)?;
                 }
-                self.repeat = repeat;
-                self.add(LoadLine { action, expected: operation.expected })?;
+                let count = self.repeat.take().unwrap_or(1);
+                self.add(LoadLine { action, expected: operation.expected }, count)?;
             }
         }
         Ok(())
@@ -111,53 +114,42 @@ impl Parser {
         Ok(LoadFile { lines, texts, n_skipped: self.n_skipped })
     }
 
-    fn add(&mut self, line: LoadLine) -> Result<(), LoadProblem> {
-        let count = self.repeat.take().unwrap_or(1);
-        let count = usize::try_from(count).map_err(|_| LoadProblem::TooManyLines)?;
-        if LINES_MAX - self.lines.len() < count {
-            return Err(LoadProblem::TooManyLines);
-        }
-        if 1 < count && matches!(line.action, LoadAction::Close(_)) {
-            return Err(LoadProblem::ClosedInLoop);
-        }
-        self.lines.extend(std::iter::repeat_n(line, count));
-        Ok(())
+    /// Adds a line, so many times.
+    fn add(&mut self, line: LoadLine, count: u64) -> Result<(), LoadProblem> {
+        let first = self.lines.len();
+        self.lines.push(line);
+        self.turn_again(first, count)
     }
 
-    /// Writes the lines of a loop out.
     fn end_loop(&mut self) -> Result<(), LoadProblem> {
         let (first, count) = self.loops.pop().ok_or(LoadProblem::Loops)?;
-        let n_lines = self.lines.len() - first;
-        let n_copies = count.saturating_sub(1).saturating_mul(n_lines as u64);
-        if LINES_MAX as u64 - (self.lines.len() as u64) < n_copies {
+        self.turn_again(first, count)
+    }
+
+    /// Writes the lines from the first on out, so that they are there so many times.
+    fn turn_again(&mut self, first: usize, count: u64) -> Result<(), LoadProblem> {
+        let turn = first..self.lines.len();
+        let n_lines = count.saturating_mul(turn.len() as u64);
+        if ((LINES_MAX - first) as u64) < n_lines {
             return Err(LoadProblem::TooManyLines);
         }
         if 1 < count && !self.can_turn_again(first) {
             return Err(LoadProblem::ClosedInLoop);
         }
-        for _ in 1..count {
-            // Nothing is copied often that has no lines.
-            if n_lines == 0 {
-                break;
-            }
-            self.lines.extend_from_within(first..first + n_lines);
+        while self.lines.len() - first < n_lines as usize {
+            self.lines.extend_from_within(turn.clone());
         }
         Ok(())
     }
 
-    /// Returns whether the lines from the first on can be performed once more: each handle that they use is open. What holds
-    /// for the second turn holds for all after it.
+    /// Returns whether the lines from the first on can be performed once more: each handle that they use is open. What
+    /// holds for the second turn holds for all after it.
     fn can_turn_again(&self, first: usize) -> bool {
-        let mut open = [false; HANDLES_MAX];
-        self.slots.values().for_each(|slot| open[usize::from(*slot)] = true);
+        let mut open = OpenSlots::new();
+        self.slots.values().for_each(|slot| open.set(Handle((*slot).into()), true));
         self.lines[first..].iter().filter_map(|line| line.operation(0)).all(|operation| {
-            let is_right = operation.uses().is_none_or(|Handle(slot)| open[usize::from(slot)]);
-            if let Some(Handle(slot)) = operation.opens() {
-                open[usize::from(slot)] = true;
-            }
-            if let FileAction::Close(Handle(slot)) = operation.action {
-                open[usize::from(slot)] = false;
-            }
+            let is_right = operation.uses().is_none_or(|handle| open.contains(handle));
+            open.follow(&operation);
             is_right
         })
     }
@@ -179,17 +171,19 @@ impl Parser {
                 LoadAction::Close(slot)
             }
             OperationName::Read => {
-                let (slot, length, offset) = self.transfer(arguments)?;
+                let range = range(arguments, REQUEST_BYTES_MAX)?;
+                let slot = self.slot(arguments[0])?;
                 line::below(arguments[3], REQUEST_BYTES_MAX)?;
-                LoadAction::Read(slot, length, offset)
+                LoadAction::Read(slot, range)
             }
             OperationName::Write => {
-                let (slot, length, offset) = self.transfer(arguments)?;
+                let range = range(arguments, REQUEST_BYTES_MAX)?;
+                let slot = self.slot(arguments[0])?;
                 let found = line::below(arguments[3], REQUEST_BYTES_MAX)?;
-                if found != u64::from(length) && line.expected == Expectation::Success {
-                    return Err(LoadProblem::PartialWrite { expected: length.into(), found });
+                if found != range.length && line.expected == Expectation::Success {
+                    return Err(LoadProblem::PartialWrite { expected: range.length, found });
                 }
-                LoadAction::Write(slot, length, offset)
+                LoadAction::Write(slot, range)
             }
             OperationName::Rename => LoadAction::Rename(self.text(arguments[0])?, self.text(arguments[1])?),
             OperationName::Unlink => {
@@ -209,18 +203,12 @@ impl Parser {
                 found: u32_of(arguments[3])?,
             },
             OperationName::Flush => LoadAction::Flush(self.slot(arguments[0])?),
-            OperationName::Lock => LoadAction::Lock(self.slot(arguments[0])?, range(arguments)?),
-            OperationName::Unlock => LoadAction::Unlock(self.slot(arguments[0])?, range(arguments)?),
+            OperationName::Lock => LoadAction::Lock(self.slot(arguments[0])?, range(arguments, OFFSET_MAX)?),
+            OperationName::Unlock => {
+                LoadAction::Unlock(self.slot(arguments[0])?, range(arguments, OFFSET_MAX)?)
+            }
             OperationName::Sleep => LoadAction::Sleep(line::micros(arguments[0])?),
         })
-    }
-
-    /// Returns the slot, length and offset of a read or a write.
-    fn transfer(&self, arguments: &[&str]) -> Result<(u8, u32, u64), LoadProblem> {
-        let offset = line::below(arguments[1], i64::MAX as u64)?;
-        let length = line::below(arguments[2], REQUEST_BYTES_MAX)?;
-        line::below_end(arguments[1], offset, length)?;
-        Ok((self.slot(arguments[0])?, length as u32, offset))
     }
 
     /// Returns the index of a path.
@@ -266,10 +254,13 @@ fn level(text: &str) -> Result<u16, LoadProblem> {
     Ok(line::below(text, u16::MAX.into())? as u16)
 }
 
-/// Returns the range of a lock.
-fn range(arguments: &[&str]) -> Result<FileRange, LoadProblem> {
-    let offset = line::below(arguments[1], i64::MAX as u64)?;
-    let length = line::below(arguments[2], i64::MAX as u64)?;
-    line::below_end(arguments[1], offset, length)?;
+/// Returns the range of a read, a write or a lock, with at most so many bytes. It ends below 2⁶³.
+fn range(arguments: &[&str], length_max: u64) -> Result<FileRange, LoadProblem> {
+    let offset = line::below(arguments[1], OFFSET_MAX)?;
+    let length = line::below(arguments[2], length_max)?;
+    if OFFSET_MAX - offset < length {
+        let most = OFFSET_MAX - length;
+        return Err(LoadProblem::NumberOutside { found: arguments[1].to_owned(), most });
+    }
     Ok(FileRange { offset, length })
 }

@@ -19,8 +19,12 @@ impl LoadFile {
                 write!(f, "NTCreateX {} {options:#x} {disposition:#x} {slot}", path(text))
             }
             LoadAction::Close(slot) => write!(f, "Close {slot}"),
-            LoadAction::Read(slot, length, offset) => write!(f, "ReadX {slot} {offset} {length} {length}"),
-            LoadAction::Write(slot, length, offset) => write!(f, "WriteX {slot} {offset} {length} {length}"),
+            LoadAction::Read(slot, FileRange { offset, length }) => {
+                write!(f, "ReadX {slot} {offset} {length} {length}")
+            }
+            LoadAction::Write(slot, FileRange { offset, length }) => {
+                write!(f, "WriteX {slot} {offset} {length} {length}")
+            }
             LoadAction::Rename(from, to) => write!(f, "Rename {} {}", path(from), path(to)),
             LoadAction::Unlink { text, attribute } => write!(f, "Unlink {} {attribute:#x}", path(text)),
             LoadAction::RemoveTree(text) => write!(f, "Deltree {}", path(text)),
