@@ -63,7 +63,7 @@ mod tests {
         let address = listener.local_addr().unwrap();
         let own = observe::memory_limit_of(&[std::process::id()]);
         assert_eq!(of_running(address), own.ok_or(NoMemoryLimit::OfRunning));
-        drop(listener);
-        assert!(matches!(of_running(address), Err(NoMemoryLimit::Unseen(_))));
+        // A port that has been used lately may have been given to another test by now.
+        assert!(matches!(of_running("127.0.0.1:1".parse().unwrap()), Err(NoMemoryLimit::Unseen(_))));
     }
 }

@@ -12,6 +12,11 @@
 //! - `cpu_list`, `cpu_order`, `open_files`, `disk`, `private_folder`: single facts
 //! - `program`: the programs that a monitor needs
 
+/// An address of this machine where nobody listens. A port that a test has just closed may belong to another test by now, or
+/// still be held by a program that the other one is starting.
+#[cfg(test)]
+const UNUSED_ADDRESS: &str = "127.0.0.1:1";
+
 pub mod cgroup;
 mod cpu_list;
 mod cpu_order;

@@ -19,6 +19,9 @@ pub const RULES: [&str; 7] = [
     "phase-boundary",
 ];
 
+/// Rules of which a broken one gives a run the bottleneck *generator*.
+const OF_GENERATOR: [&str; 3] = ["generator-busy", "generator-run-queue", "generator-lateness"];
+
 /// Rules that a run may break beside programs that have its CPUs: what was due could not be sent.
 const BESIDE_OTHERS: [&str; 1] = ["delivered"];
 
@@ -30,6 +33,14 @@ pub fn is_noise(rules: &[String]) -> bool {
     let has_others = rules.iter().any(|rule| rule == OTHER_PROGRAMS);
     let is_one = |rule: &str| RULES.contains(&rule) || (has_others && BESIDE_OTHERS.contains(&rule));
     !rules.is_empty() && rules.iter().all(|rule| is_one(rule))
+}
+
+/// Returns whether a run that was given a wrong bottleneck shows nothing because of other load on the machine: it broke only
+/// rules of noise, or is called by its generator, which the noise held up. A server that is limited breaks rules of its own
+/// beside them, as that on errors.
+pub fn hides_bottleneck(named: &str, rules: &[String]) -> bool {
+    let is_held_up = rules.iter().any(|rule| OF_GENERATOR.contains(&rule.as_str()));
+    is_noise(rules) || (named == "generator" && is_held_up)
 }
 
 /// Notes for the test command that a test accepted a run that is invalid only because of noise.
@@ -53,5 +64,13 @@ mod tests {
         assert!(!is_noise(&rules(&["generator-run-queue", "errors"])));
         assert!(is_noise(&rules(&["delivered", OTHER_PROGRAMS])) && !is_noise(&rules(&["delivered"])));
         assert!(!is_noise(&[]));
+    }
+
+    #[test]
+    fn a_generator_that_noise_held_up_hides_the_bottleneck_of_a_server_that_fails_by_itself() {
+        let late = ["generator-lateness".to_owned(), "errors".to_owned()];
+        assert!(hides_bottleneck("generator", &late) && hides_bottleneck("processor", &late[..1]));
+        assert!(!hides_bottleneck("processor", &late) && !hides_bottleneck("generator", &late[1..]));
+        assert!(OF_GENERATOR.iter().all(|rule| RULES.contains(rule)));
     }
 }

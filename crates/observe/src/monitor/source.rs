@@ -141,6 +141,7 @@ fn expected(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::UNUSED_ADDRESS;
     use crate::program::testing::start;
     use proptest::prelude::*;
 
@@ -219,10 +220,7 @@ mod tests {
 
     #[test]
     fn an_exporter_is_contacted_only_by_a_reading() {
-        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-        let text = format!("prometheus=http://{}/metrics", listener.local_addr().unwrap());
-        drop(listener);
-        let source: MonitorSource = text.parse().unwrap();
+        let source: MonitorSource = format!("prometheus=http://{UNUSED_ADDRESS}/metrics").parse().unwrap();
         let error = source.watch(&[], start).unwrap().read(&mut Vec::new()).unwrap_err();
         assert_eq!(error.watched, source.machine());
     }

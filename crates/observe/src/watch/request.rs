@@ -124,6 +124,7 @@ mod tests {
     use std::process::Command;
 
     use super::*;
+    use crate::UNUSED_ADDRESS;
 
     /// Goal: the CPU time of a database is not taken for that of the server before it, which another user has started.
     #[test]
@@ -163,7 +164,6 @@ mod tests {
         targets.add_target(address).unwrap();
         assert_eq!(targets.loaded(), Some(&*own.to_string()));
         assert_eq!(targets.sought, [SearchScope::Selected(own)]);
-        drop(listener);
-        assert!(targets.add_target(address).is_err());
+        assert!(targets.add_target(UNUSED_ADDRESS.parse().unwrap()).is_err());
     }
 }

@@ -39,6 +39,11 @@ pub(super) struct Trial<'a> {
     pub attempt: Box<dyn Fn() -> Result<AttemptResult> + Sync + 'a>,
 }
 
+/// Names the rules that a run broke, to be appended to the reason of a failure; empty if it broke none.
+pub(super) fn broken_rules(rules: &[String]) -> String {
+    if rules.is_empty() { String::new() } else { format!("; rules broken: {}", rules.join(", ")) }
+}
+
 /// Makes all trials; returns the number of runs that were accepted although noise made them invalid.
 ///
 /// # Errors

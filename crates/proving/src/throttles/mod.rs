@@ -17,12 +17,12 @@ use anyhow::{Context, Result, bail, ensure};
 
 use crate::bench::machine;
 use crate::build::{development_binary, packaged_binary};
-use crate::noise::{AcceptedRuns, AttemptResult, RaisedPriority, is_noise};
+use crate::noise::{AcceptedRuns, AttemptResult, RaisedPriority, hides_bottleneck};
 use crate::options::number;
 use crate::packages::{self, REQUIRED_PACKAGES};
 use crate::shell::{root, write_page};
 use attempt::{Attempt, LEFT_OUT};
-use brief::{Trial, try_all};
+use brief::{Trial, broken_rules, try_all};
 use environment::ThrottleEnvironment;
 use limits::LIMITS;
 use table::{THROTTLES, Throttle};
@@ -112,11 +112,15 @@ fn brief_trial<'a>(throttle: &'a Throttle, plimsoll: &'a Path) -> Trial<'a> {
         ensure!(one.named != LEFT_OUT, "{}: {LEFT_OUT}", throttle.name);
         let named = &one.named;
         let evidence = &one.evidence;
-        let why =
-            format!("called {named} ({evidence}), expected {} {}", throttle.bottleneck, throttle.evidence);
+        let why = format!(
+            "called {named} ({evidence}), expected {} {}{}",
+            throttle.bottleneck,
+            throttle.evidence,
+            broken_rules(&one.rules)
+        );
         Ok(if is_right(throttle, &one) {
             AttemptResult::Right
-        } else if throttle.bottleneck != "generator" && is_noise(&one.rules) {
+        } else if throttle.bottleneck != "generator" && hides_bottleneck(named, &one.rules) {
             // One of the throttles makes the generator wait.
             AttemptResult::Spoilt(why)
         } else {

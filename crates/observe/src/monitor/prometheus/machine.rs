@@ -54,6 +54,7 @@ impl ResourceMonitor for PrometheusMachine {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::UNUSED_ADDRESS;
     use std::io::{Read, Write};
     use std::net::TcpListener;
     use std::thread::JoinHandle;
@@ -125,9 +126,7 @@ mod tests {
 
     #[test]
     fn a_refused_connection_is_an_error() {
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let url = format!("http://{}/metrics", listener.local_addr().unwrap());
-        drop(listener);
+        let url = format!("http://{UNUSED_ADDRESS}/metrics");
         let error = PrometheusMachine::new(PageUrl::parse(&url).unwrap()).read(&mut Vec::new()).unwrap_err();
         assert!(error.to_string().starts_with(&format!("{url}: ")), "{error}");
     }

@@ -338,9 +338,8 @@ mod tests {
         );
         assert!(readings.iter().any(|one| one.counter == Counter::SutCpu));
         assert!(readings.iter().any(|one| one.counter == Counter::MemoryTotal));
-        drop(listener);
-        let error = connected().watching(&selectors).unwrap_err().to_string();
-        assert!(error.starts_with(&format!("me@sut: no process was found for `{label}`")), "{error}");
+        let error = connected().watching(&["port=1".parse().unwrap()]).unwrap_err().to_string();
+        assert!(error.starts_with("me@sut: no process was found for `port=1`"), "{error}");
     }
 
     /// A process that holds sockets and does nothing.

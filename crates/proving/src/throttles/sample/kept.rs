@@ -9,8 +9,8 @@ use super::kind::ThrottleKind;
 use super::moving::{self, MovingCase, MovingTrial};
 use super::order::{RunAim, try_case};
 use super::setting::Setting;
-use crate::noise::{AttemptResult, OTHER_PROGRAMS, is_noise};
-use crate::throttles::brief::{Trial, TrialGroup};
+use crate::noise::{AttemptResult, OTHER_PROGRAMS, hides_bottleneck};
+use crate::throttles::brief::{Trial, TrialGroup, broken_rules};
 
 /// The numbers of the kept cases, whose evidence is far from the thresholds.
 const KEPT: [usize; 8] = [3, 8, 43, 48, 53, 63, 93, 95];
@@ -41,8 +41,9 @@ fn case_trial(case: SampleCase, plimsoll: &Path) -> Trial<'_> {
         let one =
             try_case(&case, &setting, plimsoll, RunAim::NameBriefly).with_context(|| case.to_string())?;
         println!("{case}: {} ({})", one.named, one.evidence);
-        let why = format!("called {}, expected {}", one.named, case.kind.right_names().join(" or "));
-        Ok(result(case.is_right(&one.named), &one.rules, case.has_other_programs(), why))
+        let expected = case.kind.right_names().join(" or ");
+        let why = format!("called {}, expected {expected}{}", one.named, broken_rules(&one.rules));
+        Ok(result(case.is_right(&one.named), &one.named, &one.rules, case.has_other_programs(), why))
     };
     // The others wait for what is limited for them only.
     let is_alone = case.kind == ThrottleKind::CrowdedCores;
@@ -61,23 +62,26 @@ fn moving_trial(case: MovingCase, plimsoll: &Path) -> Trial<'_> {
         let expected =
             case.phases.each_ref().map(|phase| phase.kind.right_names().join(" or ")).join(", then ");
         let why = format!(
-            "called {}, then {}, and in a sentence {}; expected {expected}",
-            first.named, second.named, trial.sentence
+            "called {}, then {}, and in a sentence {}; expected {expected}{}",
+            first.named,
+            second.named,
+            trial.sentence,
+            broken_rules(&first.rules)
         );
         let has_others = case.phases.iter().any(SampleCase::has_other_programs);
-        Ok(result(trial.is_right(&case), &first.rules, has_others, why))
+        Ok(result(trial.is_right(&case), &first.named, &first.rules, has_others, why))
     };
     Trial { name, group: TrialGroup::Waiting, attempt: Box::new(attempt) }
 }
 
-/// Returns the result of an attempt; a wrong name is noise if the run broke only rules about noise. Other programs that belong
-/// to the case are none.
-fn result(is_right: bool, broken: &[String], has_others: bool, why: String) -> AttemptResult {
+/// Returns the result of an attempt; a wrong name is noise if noise hides the bottleneck. Other programs that belong to the
+/// case are none.
+fn result(is_right: bool, named: &str, broken: &[String], has_others: bool, why: String) -> AttemptResult {
     let is_noisy = |rule: &&String| !has_others || *rule != OTHER_PROGRAMS;
     let broken: Vec<String> = broken.iter().filter(is_noisy).cloned().collect();
     if is_right {
         AttemptResult::Right
-    } else if is_noise(&broken) {
+    } else if hides_bottleneck(named, &broken) {
         AttemptResult::Spoilt(why)
     } else {
         AttemptResult::Wrong(why)
@@ -103,7 +107,7 @@ mod tests {
     fn neighbors_that_belong_to_a_case_do_not_excuse_a_wrong_name() {
         let wrong = |rules: &[&str], has_others| {
             let rules: Vec<String> = rules.iter().map(|rule| (*rule).to_owned()).collect();
-            matches!(result(false, &rules, has_others, String::new()), AttemptResult::Wrong(_))
+            matches!(result(false, "disk", &rules, has_others, String::new()), AttemptResult::Wrong(_))
         };
         assert!(wrong(&[OTHER_PROGRAMS], true));
         assert!(!wrong(&[OTHER_PROGRAMS], false));
