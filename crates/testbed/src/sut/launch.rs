@@ -113,7 +113,7 @@ impl LaunchSpec {
         Ok(command)
     }
 
-    /// Returns the command as typed in a shell.
+    /// Returns the command as typed in a shell; this program itself by its name, without its folder.
     pub(super) fn command_line(&self) -> String {
         let plain = |text: &str| {
             !text.is_empty() && !text.contains(|c: char| c.is_whitespace() || "'\"\\$;&|<>(){}*?".contains(c))
@@ -121,7 +121,10 @@ impl LaunchSpec {
         let quote = |text: &str| {
             if plain(text) { text.to_owned() } else { format!("'{}'", text.replace('\'', r"'\''")) }
         };
-        let program = self.program.to_string_lossy();
+        // Where a user keeps this program itself is nobody's business.
+        let is_own = fs::read_link("/proc/self/exe").is_ok_and(|own| own == self.program);
+        let name = self.program.file_name().filter(|_| is_own);
+        let program = name.unwrap_or(self.program.as_os_str()).to_string_lossy();
         let words = std::iter::once(&*program).chain(self.arguments.iter().map(String::as_str));
         words.map(quote).collect::<Vec<_>>().join(" ")
     }
@@ -216,5 +219,9 @@ mod tests {
             inherited_socket: None,
         };
         assert_eq!(launch.command_line(), r"/usr/sbin/nginx -g 'daemon off;' 'it'\''s' -p /x");
+        let own = fs::read_link("/proc/self/exe").unwrap();
+        let name = own.file_name().unwrap().to_string_lossy().into_owned();
+        let itself = LaunchSpec { program: own, arguments: vec!["serve".into()], ..launch };
+        assert_eq!(itself.command_line(), format!("{name} serve"));
     }
 }
