@@ -250,10 +250,18 @@ pub(super) fn finding_text(change: &FigureChange) -> String {
     text.replace(' ', "\u{a0}")
 }
 
-/// Formats a ratio as a percentage with at least two digits: `0.3 %`, `15 %`.
+/// Formats a ratio as a percentage with at least two digits: `0.3 %`, `15 %`; of nearly all with so many that it is not all:
+/// `99.8 %`.
 pub(super) fn percent(ratio: f64) -> String {
     let percent = 100.0 * ratio;
-    if percent.abs() < 9.95 { format!("{percent:.1} %") } else { format!("{percent:.0} %") }
+    let is_nearly_all = (99.5..100.0).contains(&percent);
+    let percent = if is_nearly_all { percent.min(99.999) } else { percent };
+    let decimals = match percent.abs() {
+        little if little < 9.95 => 1,
+        most if is_nearly_all => (100.0 - most).log10().abs().ceil().clamp(1.0, 3.0) as usize,
+        _ => 0,
+    };
+    format!("{percent:.decimals$} %")
 }
 
 fn is_times(change: &FigureChange) -> bool {
@@ -309,5 +317,19 @@ pub(super) fn joined(clauses: &[String]) -> String {
         [] => String::new(),
         [only] => only.clone(),
         [first @ .., last] => format!("{} and {last}", first.join(", ")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nearly_all_is_not_rounded_to_all() {
+        let texts = [0.003, 0.15, 0.994, 0.9951, 0.9982, 0.9996, 0.999_999, 1.0, 1.3].map(percent);
+        assert_eq!(
+            texts,
+            ["0.3 %", "15 %", "99 %", "99.5 %", "99.8 %", "99.96 %", "99.999 %", "100 %", "130 %"]
+        );
     }
 }
