@@ -6,7 +6,7 @@
 use std::fs;
 
 use anyhow::{Context, Result, bail};
-pub use testkit::noise::{LOG_VARIABLE, OTHER_PROGRAMS, hides_bottleneck};
+pub use testkit::noise::{LOG_VARIABLE, OTHER_PROGRAMS, hides_bottleneck, is_noise};
 use units::{Clock, Nanos, RealClock};
 
 /// CPUs that others may use on a quiet machine: the background load of a system.
