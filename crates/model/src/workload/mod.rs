@@ -2,6 +2,7 @@
 //!
 //! - `web`: requests and pages over HTTP
 //! - `app`: transactions with an application server
+//! - `file`: operations of clients on files
 //! - `order_entry`: transactions of terminals with a database
 //! - `sql`: transactions of a user's own statements; `sql_lexis`: what is SQL in a statement
 //! - `echo`: messages that come back over TCP, a family for tests
@@ -11,6 +12,7 @@ mod app;
 #[cfg(feature = "echo")]
 pub mod echo;
 mod family_workload;
+mod file;
 mod order_entry;
 mod sql;
 mod sql_lexis;
@@ -22,6 +24,7 @@ pub use app::{
     APP_APPENDED_BYTES_MAX, APP_BLOCK_BYTES, APP_RANGE_BYTES_MIN, AppFileIo, AppPayload, AppProtocol,
     AppRequest, AppSuite, AppTransaction, AppWorkload, AutoRange, app_measure,
 };
+pub use file::file_measure;
 pub use order_entry::{
     DataReset, DatabaseMode, DatabaseProduct, OrderDelivery, OrderEntryWorkload, OrderMix, OrderPacing,
     OrderRequest, OrderSql, order_measure,
