@@ -333,6 +333,31 @@ pub enum FileAnswer {
     SessionLost,
 }
 
+impl FileAnswer {
+    /// Returns the number that stands for it in the value of a reply.
+    ///
+    /// 0, the value of replies to operations that were cut off, is [`FileAnswer::SessionLost`]: with such an operation
+    /// the session ends.
+    pub fn to_u64(self) -> u64 {
+        match self {
+            FileAnswer::SessionLost => 0,
+            FileAnswer::Done => 1,
+            FileAnswer::Failed => 2,
+            FileAnswer::WrongBytes => 3,
+        }
+    }
+
+    /// Returns the answer of a number; a number that is none's is a session that ended.
+    pub fn from_u64(number: u64) -> FileAnswer {
+        match number {
+            1 => FileAnswer::Done,
+            2 => FileAnswer::Failed,
+            3 => FileAnswer::WrongBytes,
+            _ => FileAnswer::SessionLost,
+        }
+    }
+}
+
 /// The next step of a file client.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FileStep {
@@ -420,6 +445,16 @@ mod tests {
         assert_eq!(indexes, (0..FileKind::COUNT).collect::<Vec<_>>());
         let names: std::collections::BTreeSet<&str> = FileKind::ALL.into_iter().map(FileKind::name).collect();
         assert_eq!(names.len(), FileKind::COUNT);
+    }
+
+    #[test]
+    fn answers_are_read_back_from_their_numbers() {
+        for answer in
+            [FileAnswer::Done, FileAnswer::Failed, FileAnswer::WrongBytes, FileAnswer::SessionLost]
+        {
+            assert_eq!(FileAnswer::from_u64(answer.to_u64()), answer);
+        }
+        assert_eq!(FileAnswer::from_u64(u64::MAX), FileAnswer::SessionLost);
     }
 
     #[test]
