@@ -71,6 +71,13 @@ impl FileContent {
         stamp
     }
 
+    /// Returns whether bytes begin as a block of a file does in any generation; only those of its stamp are compared.
+    pub fn is_of_block(&self, file: FileId, block: u64, bytes: &[u8]) -> bool {
+        let stamp = self.stamp(FileVersion { file, generation: 0 }, block);
+        let mut pairs = stamp.iter().zip(bytes).enumerate();
+        pairs.all(|(index, (stamped, found))| GENERATION_BYTES.contains(&index) || stamped == found)
+    }
+
     fn block(&self, version: FileVersion, block: u64) -> Block {
         let file = mix_bits(self.seed) ^ version.file.0;
         let key = mix_bits(mix_bits(mix_bits(file) ^ u64::from(version.generation)) ^ block);
@@ -141,6 +148,19 @@ mod tests {
         let n_zeros = block[16..2048].iter().filter(|byte| **byte == 0).count();
         // 2,032 · 1/256 = 8, within four deviations of √8.
         assert!(n_zeros < 20, "{n_zeros} zeros among the random bytes");
+    }
+
+    #[test]
+    fn a_block_is_known_by_its_stamp_in_any_generation() {
+        let content = FileContent::new(42, 50);
+        let mut block = bytes(content, VERSION, 5 * 4096, 4096);
+        assert!(
+            content.is_of_block(VERSION.file, 5, &block) && content.is_of_block(VERSION.file, 5, &block[..3])
+        );
+        assert!(!content.is_of_block(VERSION.file, 6, &block) && !content.is_of_block(FileId(8), 5, &block));
+        assert!(!FileContent::new(43, 50).is_of_block(VERSION.file, 5, &block));
+        block[8] ^= 1;
+        assert!(content.is_of_block(VERSION.file, 5, &block));
     }
 
     #[test]

@@ -247,8 +247,15 @@ impl ContentLedger {
         let has_stamp_only = self.verify == Verify::Stamp || source == Source::AnyGeneration;
         let n_known = if has_stamp_only { STAMP_BYTES.saturating_sub(within) } else { BLOCK_BYTES };
         let n_verified = n_known.min(bytes.len());
-        let mut expected = [0; BLOCK_BYTES];
-        let expected = &mut expected[..n_verified];
+        let (mut stamp, mut block);
+        // To clear a block costs more than to compare a stamp.
+        let expected: &mut [u8] = if has_stamp_only {
+            stamp = [0; STAMP_BYTES];
+            &mut stamp[..n_verified]
+        } else {
+            block = [0; BLOCK_BYTES];
+            &mut block[..n_verified]
+        };
         if let Source::Generation(generation) = source {
             self.content.fill(FileVersion { file, generation }, offset, expected);
         } else if source == Source::AnyGeneration {

@@ -112,6 +112,23 @@ impl MicroSettings {
         small.chain(large).chain(searched)
     }
 
+    /// Returns the folders of the files that a client uses, each after the one that it is in.
+    pub fn folders(&self, client: u32) -> impl Iterator<Item = FilePath> + use<> {
+        let private = Owner::Client(client);
+        let (owner, folders) = match self.test {
+            MicroTest::RandomRead | MicroTest::RandomWrite => (private, vec![Folder::Stream]),
+            MicroTest::Lock => (Owner::Shared, vec![Folder::Stream]),
+            MicroTest::DirectorySearch => {
+                (Owner::Shared, (0..SEARCHED_ENTRIES.len()).map(searched_folder).collect())
+            }
+            MicroTest::OpenClose | MicroTest::CreateDelete | MicroTest::Stat | MicroTest::Rename => {
+                (private, vec![SMALL_FOLDER])
+            }
+        };
+        let folders = std::iter::once(Folder::Root).chain(folders);
+        folders.map(move |folder| FilePath::new(owner, folder, Entry::Folder))
+    }
+
     /// Makes the client of this number.
     pub fn client(&self, client: u32) -> MicroClient {
         let n_files = self.n_files as usize;
@@ -453,6 +470,21 @@ mod tests {
                 }
             }
             assert_eq!(there.is_empty(), test == MicroTest::CreateDelete, "{}", test.name());
+        }
+    }
+
+    /// Every path that is used is in a folder of the test.
+    #[test]
+    fn folders_are_there_before() {
+        for test in MicroTest::ALL {
+            let settings = settings(test);
+            let folders: Vec<String> = settings.folders(0).map(|folder| folder.to_string()).collect();
+            for line in log(settings, &[], 40).iter().filter(|line| line.contains(": ") && line.contains('/'))
+            {
+                let path = line.rsplit_once(": ").unwrap().1;
+                let parent = path.rsplit_once('/').unwrap().0.to_owned();
+                assert!(folders.contains(&parent), "{}: {line}", test.name());
+            }
         }
     }
 }

@@ -449,8 +449,7 @@ mod tests {
 
     #[test]
     fn answers_are_read_back_from_their_numbers() {
-        for answer in
-            [FileAnswer::Done, FileAnswer::Failed, FileAnswer::WrongBytes, FileAnswer::SessionLost]
+        for answer in [FileAnswer::Done, FileAnswer::Failed, FileAnswer::WrongBytes, FileAnswer::SessionLost]
         {
             assert_eq!(FileAnswer::from_u64(answer.to_u64()), answer);
         }

@@ -7,6 +7,7 @@ use thiserror::Error;
 use crate::operation::HANDLE;
 use crate::{
     Entry, ExistingFile, FileAction, FileAnswer, FileOperation, FilePath, FileRange, FileStep, Folder, Owner,
+    PopulatedFile,
 };
 
 /// The files of a stream.
@@ -130,10 +131,28 @@ impl StreamShape {
         }
     }
 
+    /// Returns the files that are there before a client begins: those that it reads. One that all clients read is the
+    /// same for each.
+    pub fn files(&self, client: u32) -> impl Iterator<Item = PopulatedFile> + use<> {
+        let shape = *self;
+        let n_files = if self.direction == StreamDirection::Read { self.files.n_files() } else { 0 };
+        (0..n_files)
+            .map(move |pass| PopulatedFile { path: shape.path(client, pass), bytes: shape.file_bytes })
+    }
+
+    /// Returns the folders of a client's files, each after the one that it is in.
+    pub fn folders(&self, client: u32) -> [FilePath; 2] {
+        let owner = self.owner(client);
+        [FilePath::root(owner), FilePath::new(owner, Folder::Stream, Entry::Folder)]
+    }
+
+    fn owner(&self, client: u32) -> Owner {
+        if self.files == StreamFiles::Shared { Owner::Shared } else { Owner::Client(client) }
+    }
+
     /// Returns the file of a pass.
     fn path(&self, client: u32, pass: u32) -> FilePath {
-        let owner = if self.files == StreamFiles::Shared { Owner::Shared } else { Owner::Client(client) };
-        FilePath::new(owner, Folder::Stream, Entry::File(pass % self.files.n_files()))
+        FilePath::new(self.owner(client), Folder::Stream, Entry::File(pass % self.files.n_files()))
     }
 }
 

@@ -159,6 +159,11 @@ impl LoadFile {
         }
     }
 
+    /// Returns whether a path is the same for all clients: its text does not name the client.
+    pub fn is_shared(&self, path: CapturedPath) -> bool {
+        self.texts.get(path.text as usize).is_none_or(|text| !text.contains(CLIENT))
+    }
+
     /// Counts what the file has.
     pub fn summary(&self) -> LoadSummary {
         let mut summary = LoadSummary {
