@@ -6,6 +6,7 @@
 //! - [`web`]: the web family
 //! - [`app`]: the application server family
 //! - [`orders`]: the order-entry family
+//! - [`mod@file`]: the file family
 //! - [`sql`]: the family of a user's own SQL statements
 //! - `echo`: a family for tests
 
@@ -13,6 +14,7 @@ pub mod app;
 pub mod database;
 #[cfg(feature = "echo")]
 pub mod echo;
+pub mod file;
 mod net;
 pub mod orders;
 pub mod sql;

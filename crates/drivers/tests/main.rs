@@ -1,4 +1,4 @@
-//! Drivers against peers within the test, and against real databases.
+//! Drivers against peers within the test, against real databases, and on files of this machine.
 
 mod common;
 
@@ -8,6 +8,7 @@ mod certificates;
 mod client_certificates;
 mod connections;
 mod databases;
+mod directory;
 mod faults;
 mod http2;
 mod lost_connections;
