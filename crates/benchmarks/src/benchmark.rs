@@ -11,6 +11,7 @@ use model::{
 
 use crate::app::SERVERBENCH;
 use crate::builtin::{Builtin, BuiltinFilelist};
+use crate::file::{FILE_MICRO, NETBENCH, SEQREAD};
 use crate::orderentry::ORDERENTRY;
 use crate::web::data::{DataSource, read_data};
 use crate::web::dynpage::DYNPAGE;
@@ -30,6 +31,9 @@ static ALL: &[Builtin] = &[
     WEB_MODERN,
     ONE_OBJECT,
     SERVERBENCH,
+    NETBENCH,
+    SEQREAD,
+    FILE_MICRO,
     ORDERENTRY,
     #[cfg(feature = "echo")]
     crate::echo::ECHO,

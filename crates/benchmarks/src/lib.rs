@@ -5,6 +5,7 @@ mod benchmark;
 mod builtin;
 #[cfg(feature = "echo")]
 pub mod echo;
+pub mod file;
 pub mod orderentry;
 pub mod sql;
 pub mod web;

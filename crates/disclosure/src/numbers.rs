@@ -39,6 +39,11 @@ pub(crate) fn megabits(value: impl Into<Option<f64>>) -> String {
     figure(value.into().map(decimal_megabits))
 }
 
+/// Formats a throughput given in megabits of 10⁶ bits per second in kilobytes of 10³ bytes per second.
+pub(crate) fn kilobytes(megabits: impl Into<Option<f64>>) -> String {
+    figure(megabits.into().map(|megabits| megabits * 1e3 / 8.0))
+}
+
 /// Formats the value of a metric in its form.
 pub(crate) fn metric(value: Option<f64>, format: MetricFormat) -> String {
     match format {
@@ -195,6 +200,12 @@ mod tests {
     #[test]
     fn throughput_is_formatted_in_megabits_of_a_million_bits() {
         assert_eq!(megabits(1937.03), "2\u{202f}031");
+    }
+
+    /// 200 · 10⁶ bit/s are 25 · 10⁶ B/s.
+    #[test]
+    fn a_score_in_megabits_is_formatted_in_kilobytes_too() {
+        assert_eq!((kilobytes(200.0), kilobytes(None)), ("25\u{202f}000".into(), "–".into()));
     }
 
     #[test]

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use analysis::find_max::FindMaxError;
 use drivers::TargetPolicyError;
+use drivers::file::directory::FileRootError;
 use observe::{MonitorError, WatchError};
 use runfile::RunFileError;
 use servers::orders::OrderServerError;
@@ -105,6 +106,9 @@ pub enum FleetError {
         /// The directory of the data.
         directory: PathBuf,
     },
+    /// A directory cannot have the files of clients.
+    #[error(transparent)]
+    Files(#[from] FileRootError),
     /// The data of an embedded database cannot be made.
     #[error(transparent)]
     EmbeddedData(OrderServerError),

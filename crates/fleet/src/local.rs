@@ -21,16 +21,18 @@ use crate::collect::{StartedLoadPoint, WatchedServer, collect_load_point};
 use crate::disk_use::DiskUse;
 use crate::error::FleetError;
 use crate::event::{Event, Observer};
-use crate::family::{EmbeddedTarget, ResolvedTarget, ServerStart, profile};
+use crate::family::{ResolvedTarget, ServerStart, profile};
 use crate::family_counts::FamilyCounts;
 use crate::laboratory::{Collector, Laboratory};
 use crate::load::LoadSide;
 use crate::memory_limit::memory_limit;
 use crate::order::StepOrder;
 use crate::request::{RunRequest, ServerChoice};
+use crate::setup_error::SetupError;
 use crate::stop::{StopSwitch, go_on_unless};
 use crate::testbed_disclosure::{TestbedDisclosure, disclosed};
 use crate::thread::Message;
+use crate::verify::VerifyError;
 use crate::wait::wait_until;
 use crate::watch::Watchers;
 
@@ -87,15 +89,19 @@ impl<S> LocalLab<S> {
             }
             ServerChoice::External(server) => (None, ResolvedTarget::resolve(server, secrets, clock, stop)?),
             ServerChoice::Embedded(directory) => {
-                let database = EmbeddedTarget::start(&request.plan, directory, observer, stop)?;
-                (None, ResolvedTarget::of(database))
+                let family = request.plan.workload.family();
+                let data = profile(family).embedded;
+                let data = data.ok_or(VerifyError::Setup(SetupError::OtherFamily(family)))?;
+                (None, (data.start)(&request.plan, directory, observer, stop)?)
             }
         };
         let limits: Vec<LimitInForce> =
             unenforced_quota(request, sut.as_ref(), observer).into_iter().collect();
         let mut plan = fitted(&request.plan, sut.as_ref(), &target)?;
-        let disk_use =
-            sut.as_ref().and_then(|_| (profile(plan.workload.family()).disk_use)(&plan, &request.data_dir));
+        let disk_use = match &sut {
+            Some(_) => (profile(plan.workload.family()).disk_use)(&plan, &request.data_dir),
+            None => target.disk_use(&plan),
+        };
         limits.iter().for_each(|limit| plan.sut.enforce(limit));
         let of_server = sut.as_ref().and_then(RunningSut::buffer_warning);
         let remarks: Vec<String> =
@@ -123,7 +129,8 @@ impl<S> LocalLab<S> {
 /// Returns what is to be said about the addresses of a running server.
 fn address_remark(server: &ServerChoice, target: &ResolvedTarget) -> Option<String> {
     let ServerChoice::External(server) = server else { return None };
-    addresses::remark(server.host_and_port().0, target.address()?, server.address_choice())
+    let (host, choice) = server.address_choice()?;
+    addresses::remark(host, target.address()?, choice)
 }
 
 impl<S: LoadSide<Target = ResolvedTarget>> Laboratory for LocalLab<S> {
@@ -138,7 +145,10 @@ impl<S: LoadSide<Target = ResolvedTarget>> Laboratory for LocalLab<S> {
     fn described(&self) -> (String, String) {
         let name = match (&self.sut, self.target.in_process()) {
             (Some(_), _) => self.plan.sut.name.clone(),
-            (None, Some(_)) => "none, the database is in this process".to_owned(),
+            (None, Some(_)) => {
+                let data = profile(self.plan.workload.family()).embedded;
+                data.map_or("already running", |data| data.described).to_owned()
+            }
             (None, None) => "already running".to_owned(),
         };
         (self.target.name(), name)
@@ -171,7 +181,7 @@ impl<S: LoadSide<Target = ResolvedTarget>> Laboratory for LocalLab<S> {
         let Some(sut) = &mut self.sut else {
             // Here, because another run may have used a server that was there since this run began.
             let remark = self.target.reload(&self.plan, self.clock, observer, stop)?;
-            self.remarks.extend(remark.map(str::to_owned));
+            self.remarks.extend(remark);
             return Ok(());
         };
         if let Some(files) = profile(self.plan.workload.family()).files {
@@ -332,7 +342,9 @@ fn start_server(
 /// Returns whether the data of each load point are restored from a golden copy that this run has made or found.
 fn has_golden(request: &RunRequest<'_>, sut: Option<&RunningSut>) -> bool {
     match &request.server {
-        ServerChoice::Embedded(_) => true,
+        ServerChoice::Embedded(_) => {
+            profile(request.plan.workload.family()).embedded.is_some_and(|data| data.has_golden)
+        }
         ServerChoice::Start(SutServer::BuiltIn { family, .. }, _) => profile(*family).built_in_restores,
         ServerChoice::Start(..) => sut.and_then(RunningSut::has_kept_data).is_some(),
         // Its data are restored by others, or loaded anew.

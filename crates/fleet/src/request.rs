@@ -60,7 +60,7 @@ pub enum ServerChoice {
     Start(SutServer, Option<Acceleration>),
     /// One that is there already.
     External(ExternalServer),
-    /// None, but a database within this process, with the directory of its data.
+    /// None, but data within this process or that it calls itself, with their directory.
     Embedded(PathBuf),
 }
 

@@ -5,7 +5,7 @@ use drivers::app::AppSetupError;
 use drivers::database::DatabaseSetupError;
 use drivers::sql::SqlSetupError;
 use drivers::web::WebSetupError;
-use model::Family;
+use model::{Family, FileSettingsError};
 use orderstore::StoreError;
 use thiserror::Error;
 
@@ -30,6 +30,9 @@ pub enum SetupError {
     /// Connections of this process to a file of data cannot be made.
     #[error(transparent)]
     Store(#[from] StoreError),
+    /// Clients of a file server cannot work with the settings.
+    #[error(transparent)]
+    File(#[from] FileSettingsError),
     /// The server is of another family than the workload.
     #[error("the workload is of the family `{0}`, and the server is not")]
     OtherFamily(Family),

@@ -41,7 +41,7 @@ pub(crate) fn disclosed(
     };
     sections.extend(watched(watchers));
     own_allowance(&mut sections, request, plan);
-    sections.push(tuning(plan, sut));
+    sections.push(tuning(plan, sut, target));
     sections.iter_mut().for_each(|section| redact(section, &redactor));
     sections.extend(inventory(&asked));
     sections.iter_mut().for_each(FactSection::leave_out_credentials);
@@ -159,7 +159,7 @@ fn size_text(group: &RemoteGroupSize) -> String {
 }
 
 /// Says what this run changed on the machine, and what it left alone.
-fn tuning(plan: &Plan, sut: Option<&RunningSut>) -> FactSection {
+fn tuning(plan: &Plan, sut: Option<&RunningSut>, target: &ResolvedTarget) -> FactSection {
     let fact = |name: &str, value: &str| Fact::found(name, value).from("set by this run");
     let pinned = match plan.load_cpus() {
         [] => "not pinned".to_owned(),
@@ -167,13 +167,17 @@ fn tuning(plan: &Plan, sut: Option<&RunningSut>) -> FactSection {
     };
     // Else pages that somebody else paid for would cost the server nothing.
     let is_memory_held = plan.workload.web().is_some() && sut.is_some_and(|sut| sut.held().memory.is_some());
-    let cache = if is_memory_held { "emptied of the file set before each load point" } else { "not emptied" };
+    let evicted = if is_memory_held { Some("the file set") } else { target.evicted() };
+    let cache = match evicted {
+        Some(files) => format!("emptied of {files} before each load point"),
+        None => "not emptied".to_owned(),
+    };
     let mut facts = vec![
         fact("load threads", &format!("{}, {pinned}", plan.load_threads())),
         fact("open files", &format!("soft limit raised to the hard one: up to {}", open_files_max())),
         fact("kernel settings", "none changed"),
         fact("services of the machine", "none stopped"),
-        fact("page cache", cache),
+        fact("page cache", &cache),
     ];
     if sut.is_some() {
         facts.push(fact("server", "its CPUs, quota and limits stand in its own section"));

@@ -10,6 +10,8 @@ names! {
         Web = "web",
         /// Application servers.
         App = "application",
+        /// File servers, and directories.
+        File = "file",
         /// Databases of the order-entry workload.
         OrderEntry = "order-entry",
         /// Databases of a user's own statements.

@@ -42,8 +42,8 @@ mod workload;
 pub use address::{AddressKind, ForbiddenObserver, check_observer};
 pub use agent::{AgentFault, AgentPlan, check_agents};
 pub use catalog::{
-    Catalog, CatalogFault, ExpectedMeasure, InputBand, InputCount, MEASURES_MAX, Measure, MeasureUnit,
-    OperationKind, PauseKind, PauseStart, RateTime, Score, SizingRule, ThinkTime, export_key,
+    Catalog, CatalogFault, CodeName, ExpectedMeasure, InputBand, InputCount, MEASURES_MAX, Measure,
+    MeasureUnit, OperationKind, PauseKind, PauseStart, RateTime, Score, SizingRule, ThinkTime, export_key,
 };
 pub use check::{CONNECTIONS_LOST, CheckMoment, ConsistencyCheck, NamedCount, REPLIES_OF, STREAMS_REFUSED};
 pub use content::{CHUNK_BYTES, Content};

@@ -27,6 +27,7 @@ mod inventory;
 pub mod kernel_file;
 pub mod leftovers;
 mod monitor;
+mod mount;
 mod netlink;
 mod open_files;
 pub mod private_folder;
@@ -50,6 +51,7 @@ pub use monitor::{
     PrometheusMachine, RemoteGroupSize, ResourceMonitor, ServiceStatus, SshAccount, SshAccountError,
     SshMachine, SshOptions, StatusKind, StatusSource, THIS_MACHINE, WatchedGroups, prometheus,
 };
+pub use mount::{MountedFileSystem, mounted_file_system};
 pub use open_files::open_files_max;
 pub use program::{ObserverProgram, StartProgram, StartedProgram};
 pub use thread_use::{SchedStat, ThreadUse};

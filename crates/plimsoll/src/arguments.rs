@@ -342,8 +342,8 @@ impl ProtocolArguments {
 #[derive(Debug, Args)]
 pub(crate) struct SutArguments {
     /// Test a server that is already running: `http://HOST:PORT/`, `https://HOST/` or `HOST:PORT`; an
-    /// application server: `app://HOST:PORT`, or `http://HOST:PORT` if it speaks HTTP; a server of order-entry data:
-    /// `orders://HOST:PORT`; a database, for order entry or statements of your own: `postgres://USER@HOST:PORT/DATABASE` with
+    /// application server: `app://HOST:PORT`, or `http://HOST:PORT` if it speaks HTTP; a directory of this machine:
+    /// `file:///PATH`; a server of order-entry data: `orders://HOST:PORT`; a database, for order entry or statements of your own: `postgres://USER@HOST:PORT/DATABASE` with
     /// the password from `PGPASSWORD`, the file of `PGPASSFILE` or `~/.pgpass`, or `mysql://USER@HOST:PORT` with the password from
     /// `MYSQL_PWD`
     #[arg(long, value_name = "URL", conflicts_with_all = ["sut", "sut_cpus", "sut_quota"])]
@@ -424,6 +424,21 @@ pub(crate) struct SutArguments {
     /// Disk limits of the server, per second: `reads=50,read-bytes=5MiB`; also `writes`, `write-bytes`
     #[arg(long, value_name = "LIMITS", conflicts_with = "target")]
     pub sut_disk: Option<DiskShare>,
+}
+
+impl SutArguments {
+    /// Returns the flags that were given and are about a server that is started, or about connections to one.
+    pub(crate) fn of_servers(&self) -> impl Iterator<Item = &'static str> {
+        let flags = [
+            ("--sut-cpus", self.sut_cpus.is_some()),
+            ("--sut-groups", !self.sut_groups.is_empty()),
+            ("--sut-quota", self.sut_quota.is_some()),
+            ("--sut-memory", self.sut_memory.is_some()),
+            ("--sut-disk", self.sut_disk.is_some()),
+            ("--source-addresses", !self.source_addresses.is_empty()),
+        ];
+        flags.into_iter().filter(|(_, is_given)| *is_given).map(|(flag, _)| flag)
+    }
 }
 
 /// Arguments of `run`.

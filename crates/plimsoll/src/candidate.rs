@@ -7,6 +7,7 @@ use model::{AcceleratorPlan, ChosenSetting, Family, FileSet, Gateway, SettingVal
 use testbed::Recipe;
 
 use crate::exit::Failure;
+use crate::family::EmbeddedServer;
 use crate::local_server::is_here;
 use crate::placement::BUILT_IN;
 
@@ -41,8 +42,8 @@ pub(crate) enum ChosenServer {
     Recipe(Box<Recipe>),
     /// The built-in server.
     BuiltIn,
-    /// None, but a database within this process.
-    Embedded,
+    /// None, but data within this process, or that it calls itself.
+    Embedded(&'static EmbeddedServer),
 }
 
 /// The accelerator that the user chose.
@@ -72,9 +73,10 @@ impl Candidate {
     /// Returns the name of the server in plans.
     pub(crate) fn name(&self) -> &str {
         match &self.server {
+            ChosenServer::External(server) if server.host_and_port().is_none() => "directory",
             ChosenServer::External(_) => "external",
             ChosenServer::BuiltIn => BUILT_IN,
-            ChosenServer::Embedded => "embedded",
+            ChosenServer::Embedded(own) => own.plan_name,
             ChosenServer::Recipe(recipe) => &recipe.name,
         }
     }
@@ -86,7 +88,9 @@ impl Candidate {
 
     /// Returns whether it is already running, on this machine.
     pub(crate) fn is_running_here(&self) -> bool {
-        self.external().map(ExternalServer::host_and_port).is_some_and(|(host, port)| is_here(host, port))
+        self.external()
+            .and_then(ExternalServer::host_and_port)
+            .is_some_and(|(host, port)| is_here(host, port))
     }
 
     /// Returns whether Plimsoll starts it, in its own work directory.

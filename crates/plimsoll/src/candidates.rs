@@ -181,7 +181,7 @@ fn servers(arguments: &SutArguments, family: Family) -> Result<Vec<(String, Chos
     if let Some(url) = &arguments.target {
         return Ok(vec![(url.clone(), ChosenServer::External(external(url, arguments, family)?))]);
     }
-    let Some(started) = &command_line(family).started else { return Err(none_started(family)) };
+    let Some(started) = &command_line(family).started else { return embedded(arguments, family) };
     let named = |name: &String| match name.as_str() {
         "" => Err(Failure::usage("`--sut` has an empty name").hint("write `--sut nginx,apache`")),
         BUILT_IN => Ok((BUILT_IN.to_owned(), ChosenServer::BuiltIn)),
@@ -194,6 +194,13 @@ fn servers(arguments: &SutArguments, family: Family) -> Result<Vec<(String, Chos
         [] => Ok(vec![(BUILT_IN.to_owned(), ChosenServer::BuiltIn)]),
         names => names.iter().map(named).collect(),
     }
+}
+
+/// Returns the data that a family loads where no server is named, in place of one.
+fn embedded(arguments: &SutArguments, family: Family) -> Result<Vec<(String, ChosenServer)>, Failure> {
+    let own = command_line(family).embedded.filter(|own| own.is_default && arguments.sut.is_empty());
+    let own = own.ok_or_else(|| none_started(family))?;
+    Ok(vec![(own.name.to_owned(), ChosenServer::Embedded(own))])
 }
 
 /// Returns the recipe of a server of a family.
@@ -215,9 +222,10 @@ fn load_recipe(name: &str, family: Family, started: &StartedServers) -> Result<R
 fn external(target: &str, arguments: &SutArguments, family: Family) -> Result<ExternalServer, Failure> {
     check_scheme(target, family)?;
     let server = (command_line(family).read_target)(target, arguments)?;
-    let (host, port) = server.host_and_port();
-    // A forbidden address is refused before anything else happens.
-    TargetPolicy.resolve(host, port).map_err(FleetError::from)?;
+    if let Some((host, port)) = server.host_and_port() {
+        // A forbidden address is refused before anything else happens.
+        TargetPolicy.resolve(host, port).map_err(FleetError::from)?;
+    }
     Ok(server)
 }
 
@@ -227,7 +235,7 @@ fn gateways(
     has_dynamic_pages: bool,
 ) -> Result<Vec<Option<Gateway>>, Failure> {
     let kinds: Vec<GatewayKind> = match (server, arguments.gateway.as_slice()) {
-        (ChosenServer::External(_) | ChosenServer::Embedded, _) => return Ok(vec![None]),
+        (ChosenServer::External(_) | ChosenServer::Embedded(_), _) => return Ok(vec![None]),
         _ if !has_dynamic_pages => return Ok(vec![None]),
         (ChosenServer::BuiltIn, []) => vec![GatewayKind::Native],
         (ChosenServer::Recipe(_), []) => vec![GatewayKind::Cgi],

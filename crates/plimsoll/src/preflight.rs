@@ -35,7 +35,7 @@ fn check_programs(sut: &SutArguments, candidate: &Candidate, plan: &Plan) -> Res
     let search_path = paths::search_path();
     let server = match &candidate.server {
         ChosenServer::Recipe(recipe) => Some(&**recipe),
-        ChosenServer::BuiltIn | ChosenServer::Embedded | ChosenServer::External(_) => None,
+        ChosenServer::BuiltIn | ChosenServer::Embedded(_) | ChosenServer::External(_) => None,
     };
     let asked = SutLookUp {
         server,

@@ -7,7 +7,9 @@ use runfile::RunFileError;
 use testbed::SutError;
 
 use crate::exit::{Exit, Failure};
-use crate::family::{command_line, data_hint, memory_limit_hint, not_fetched_hint, session_hint};
+use crate::family::{
+    command_line, data_hint, directory_hint, memory_limit_hint, not_fetched_hint, session_hint,
+};
 
 impl Failure {
     /// Makes a failure of a run; the hint differs if the benchmark is the user's own definition, or URLs.
@@ -90,14 +92,15 @@ impl From<FleetError> for Failure {
             }
             FleetError::NoMemoryLimit(why) => failure(Exit::Usage).hint(memory_limit_hint(why)),
             FleetError::FilesInMemory { .. } => failure(Exit::Testbed).hint(
-                "mount a disk there, or start the server yourself with its files on a disk, and load it with `--target`",
+                "mount a disk there, or load files on a disk with `--target`: those of a server that you start yourself, or of a directory",
             ),
             FleetError::NoRoom { others: 1.., .. } => failure(Exit::Testbed)
                 .hint("free some disk space, or run servers and settings one at a time, or with fewer clients (`--load`)"),
             FleetError::NoRoom { .. } => failure(Exit::Testbed)
-                .hint("free some disk space, or use a smaller `--set range=…` or fewer clients with `--load`"),
+                .hint("free some disk space, or use smaller files (`--set range=…` or `--set workspace=…`) or fewer clients with `--load`"),
             FleetError::NoRoomForData { .. } => failure(Exit::Testbed)
                 .hint("free some disk space, or use less data: `--set warehouses=10`, `--set divisor=100`"),
+            FleetError::Files(why) => failure(Exit::Testbed).hint(directory_hint(why)),
             // The message has its hint where there is a remedy.
             FleetError::EmbeddedData(_) => failure(Exit::Testbed),
             // All load threads are in this process.

@@ -7,7 +7,7 @@ use testbed::{Acceleration, SutServer};
 
 use crate::candidate::{Candidate, ChosenServer};
 use crate::exit::Failure;
-use crate::family::{command_line, order_data_dir};
+use crate::family::command_line;
 use crate::settings::filelist;
 
 impl Candidate {
@@ -34,7 +34,7 @@ impl Candidate {
                 let server = built_in(benchmark, filelist(&self.settings), plan)?;
                 ServerChoice::Start(server, self.acceleration(plan))
             }
-            ChosenServer::Embedded => ServerChoice::Embedded(order_data_dir()?),
+            ChosenServer::Embedded(own) => ServerChoice::Embedded((own.data_dir)()?),
         })
     }
 

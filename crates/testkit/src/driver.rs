@@ -127,8 +127,9 @@ fn reply<O: SimOperation>(operation: &O, fate: &SimReply, sent: Nanos, done: Nan
         body_bytes: fate.body_bytes,
         stated: fate.stated,
     });
+    let answer = operation.answer(fate.outcome);
     let code = if fate.outcome == Outcome::WrongStatus { WRONG_STATUS } else { 0 };
-    Reply { outcome: fate.outcome, sent, done, measured, answer: 0, code, detail: code.into() }
+    Reply { outcome: fate.outcome, sent, done, measured, answer, code, detail: code.into() }
 }
 
 fn describe(operation: &impl SimOperation, reply: &Reply) -> String {

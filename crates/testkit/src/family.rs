@@ -1,8 +1,9 @@
 //! The operations of protocol families in a simulation, and the measures of each.
 
+use files::{FileAnswer, FileOperation};
 use model::{
-    AppRequest, AppTransaction, HasKind, MeasuredValues, OrderRequest, SqlRequest, WebRequest, app_measure,
-    order_measure, sql_measure, web_measure,
+    AppRequest, AppTransaction, HasKind, MeasuredValues, OrderRequest, Outcome, SqlRequest, WebRequest,
+    app_measure, file_measure, order_measure, sql_measure, web_measure,
 };
 use units::Nanos;
 
@@ -25,6 +26,11 @@ pub(crate) struct SimExchange {
 pub(crate) trait SimOperation: HasKind + 'static {
     /// Returns the measures of an exchange.
     fn measured(&self, exchange: &SimExchange) -> MeasuredValues;
+
+    /// Returns the value for its user of an operation with this outcome; 0 if the family has none.
+    fn answer(&self, _: Outcome) -> u64 {
+        0
+    }
 }
 
 impl SimOperation for WebRequest {
@@ -104,5 +110,31 @@ impl SimOperation for SqlRequest {
             measured.set(measure, value);
         }
         measured
+    }
+}
+
+/// The simulated file server has every file, and answers each operation in one exchange.
+impl SimOperation for FileOperation {
+    fn measured(&self, _: &SimExchange) -> MeasuredValues {
+        let mut measured = MeasuredValues::default();
+        for (measure, bytes) in [
+            (file_measure::READ_BYTES, self.read_bytes()),
+            (file_measure::WRITTEN_BYTES, self.written_bytes()),
+        ] {
+            if 0 < bytes {
+                measured.set(measure, bytes);
+            }
+        }
+        measured.set(file_measure::EXCHANGES, 1);
+        measured
+    }
+
+    fn answer(&self, outcome: Outcome) -> u64 {
+        let answer = match outcome {
+            Outcome::Ok => FileAnswer::Done,
+            Outcome::WrongBytes => FileAnswer::WrongBytes,
+            _ => FileAnswer::Failed,
+        };
+        answer.to_u64()
     }
 }

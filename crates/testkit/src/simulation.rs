@@ -9,6 +9,7 @@ use std::sync::{Arc, Mutex};
 
 use analysis::{Analysis, Analyzer};
 use benchmarks::app::Transactions;
+use benchmarks::file::FileClients;
 use benchmarks::orderentry::OrderTerminals;
 use benchmarks::sql::SqlTransactions;
 use benchmarks::web::pages::Pages;
@@ -122,6 +123,11 @@ impl Simulation {
         match &self.plan.workload {
             Workload::Web(web) => self.run_users(point, Pages::new(web, seed, point.load), take),
             Workload::App(app) => self.run_users(point, Transactions::new(app, seed), take),
+            Workload::File(file) => {
+                let clients =
+                    FileClients::new(file, seed).expect("a plan has settings that clients can have");
+                self.run_users(point, clients, take)
+            }
             Workload::OrderEntry(orders) => self.run_users(point, OrderTerminals::new(orders, seed), take),
             Workload::Sql(sql) => self.run_users(point, SqlTransactions::new(sql, seed, point.load), take),
             #[cfg(feature = "echo")]

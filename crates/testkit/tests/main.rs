@@ -1,6 +1,7 @@
 //! Simulated servers with a known law, from plan to verdict.
 
 mod application;
+mod file_clients;
 mod find_max;
 mod order_entry;
 mod refinement;

@@ -2,6 +2,7 @@
 
 use analysis::attribute::{Attribution, Bottleneck};
 use analysis::{LoadPointResult, VerdictState};
+use model::Score;
 
 use super::advice::advice;
 use crate::bottleneck::{bottleneck_adjective_at, bottleneck_text};
@@ -27,7 +28,11 @@ fn bottleneck(report: &Report) -> Option<Text> {
 fn throughput(report: &Report, point: &LoadPointResult) -> Option<Text> {
     let megabits = format!("{} Mbit/s", numbers::megabits(point.throughput_mbit?));
     let load = report.terms().load_text(point.load);
-    Some(Text::default().strong(megabits).plain(format!(" (10⁶ bit/s) at {load}.")))
+    let kilobytes = match report.analysis.score {
+        Score::Throughput { .. } => format!(", {} KB/s (10³ B/s)", numbers::kilobytes(point.score)),
+        Score::Rate { .. } | Score::Harmonic { .. } => String::new(),
+    };
+    Some(Text::default().strong(megabits).plain(format!(" (10⁶ bit/s){kilobytes} at {load}.")))
 }
 
 fn errors(report: &Report) -> Text {

@@ -93,7 +93,10 @@ fn codes_table(report: &Report, codes: &[(Outcome, u32)]) -> Table {
     // The web has codes for one outcome only.
     let heading = |(outcome, code): &(Outcome, u32)| match report.web() {
         Some(_) => code.to_string(),
-        None => format!("{} {code}", outcome.name()),
+        None => match report.plan.catalog.code_name(*code) {
+            Some(name) => format!("{} {name}", outcome.name()),
+            None => format!("{} {code}", outcome.name()),
+        },
     };
     columns.extend(listed.iter().map(|one| Column::numbers(heading(one), "")));
     columns.push(Column::numbers("others", ""));

@@ -1,7 +1,7 @@
 //! Statistics per kind of operation, from the catalog: for families without a section of their own for them.
 
 use analysis::{KindResult, LoadPointResult, SummaryStatistics};
-use model::{Catalog, Measure, MeasureUnit};
+use model::{Catalog, Measure, MeasureUnit, OperationKind};
 
 use crate::{Block, Column, Report, Row, RowStyle, Section, Table, numbers};
 
@@ -26,6 +26,7 @@ fn table(report: &Report, point: &LoadPointResult) -> Table {
         Column::numbers("Expected", "%"),
         Column::numbers("Response time, mean", ""),
         Column::numbers("p50", ""),
+        Column::numbers("p95", ""),
         Column::numbers("p99", ""),
     ];
     let measures = shown_measures(catalog, &point.total);
@@ -43,12 +44,17 @@ fn table(report: &Report, point: &LoadPointResult) -> Table {
             percent(expected),
             numbers::seconds(kind.response.mean),
             numbers::seconds(percentile(0.5)),
+            numbers::seconds(percentile(0.95)),
             numbers::seconds(percentile(0.99)),
         ];
         Row::plain(cells.into_iter().chain(measure_cells(catalog, &measures, kind)))
     };
-    let mut rows: Vec<Row> =
-        point.kinds.iter().zip(&catalog.kinds).map(|(result, kind)| row(result, kind.share)).collect();
+    // A family may have kinds that not all of its benchmarks have.
+    let is_known = |(result, kind): &(&KindResult, &OperationKind)| {
+        0 < result.n + result.errors || kind.share.is_some_and(|share| 0.0 < share)
+    };
+    let kinds = point.kinds.iter().zip(&catalog.kinds).filter(is_known);
+    let mut rows: Vec<Row> = kinds.map(|(result, kind)| row(result, kind.share)).collect();
     rows.push(row(&point.total, Some(1.0)).style(RowStyle::Total));
     let caption = format!("Operations at {}", report.terms().load_text(point.load));
     Table::new(caption, columns, rows).note(format!(

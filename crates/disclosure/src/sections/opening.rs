@@ -85,6 +85,7 @@ fn server_text(report: &Report) -> String {
         "built-in" => "The built-in server".to_owned(),
         "external" => "The server".to_owned(),
         "embedded" => "The embedded database".to_owned(),
+        "directory" => "The directory".to_owned(),
         name => name.to_owned(),
     };
     match report.plan.sut.accelerator() {

@@ -159,6 +159,10 @@ fn network(report: &Report) -> Option<Note> {
             "Database and load generator shared one process: there is no network in the response time, no protocol, and no \
              change of process. Applications that reach their database over a network wait for that, too."
         }
+        "directory" => {
+            "Clients called the kernel themselves: there is no server process and no protocol in the response time, and no \
+             network but that of a file system which is mounted there. Clients of a file server wait for those, too."
+        }
         _ => {
             "Server and load generator ran on one machine, without the delays, losses and interrupts of a network between \
              them; and the load generator competes for the CPU caches."

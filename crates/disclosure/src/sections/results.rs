@@ -1,7 +1,7 @@
 //! The results table, in the shape of the WebStone reports of 1996.
 
 use analysis::{Analysis, LoadPointResult};
-use model::ThinkTime;
+use model::{Score, ThinkTime};
 
 use super::{is_doubtful, score, state_text};
 use crate::report::{Terms, load_number};
@@ -30,6 +30,7 @@ fn table(analysis: &Analysis, intervals: bool) -> Table {
     let shown = OptionalColumns {
         part: analysis.sizing.as_ref().map(|rule| rule.part.one.as_str()),
         throughput: points.iter().any(|point| point.throughput_mbit.is_some()),
+        is_score: matches!(analysis.score, Score::Throughput { .. }),
         units: points.iter().any(|point| point.units_per_minute.is_some()),
     };
     let best = analysis.headline.as_ref().map(|headline| headline.load_point);
@@ -87,6 +88,8 @@ struct OptionalColumns<'a> {
     /// The part of the data per which the score is shown, too.
     part: Option<&'a str>,
     throughput: bool,
+    /// Whether the score is a throughput, which is then shown in its other unit, too.
+    is_score: bool,
     units: bool,
 }
 
@@ -102,7 +105,7 @@ fn columns(terms: Terms, shown: OptionalColumns<'_>) -> Vec<Column> {
         Column::numbers("Little’s Law", ""),
     ]);
     if shown.throughput {
-        columns.push(Column::numbers("Throughput", "Mbit/s"));
+        columns.push(Column::numbers("Throughput", if shown.is_score { "KB/s" } else { "Mbit/s" }));
     }
     columns.extend([Column::numbers("p99", ""), Column::numbers("Error level", "%")]);
     if shown.units {
@@ -139,7 +142,12 @@ fn cells(terms: Terms, point: &LoadPointResult, shown: OptionalColumns<'_>, inte
         numbers::figure(point.load_factor).into(),
     ]);
     if shown.throughput {
-        cells.push(numbers::megabits(point.throughput_mbit).into());
+        let throughput = if shown.is_score {
+            numbers::kilobytes(point.score)
+        } else {
+            numbers::megabits(point.throughput_mbit)
+        };
+        cells.push(throughput.into());
     }
     cells.extend([
         Cell::with(

@@ -144,6 +144,7 @@ fn sut_text(report: &Report) -> String {
         "built-in" => "the built-in server".to_owned(),
         "external" => "a server that was already running".to_owned(),
         "embedded" => "a database in the process of the load generator".to_owned(),
+        "directory" => "a directory, by calls of the load generator".to_owned(),
         name => name.to_owned(),
     };
     if let Some(label) = &sut.label {

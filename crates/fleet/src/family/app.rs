@@ -162,6 +162,7 @@ pub(super) static PROFILE: FamilyProfile = FamilyProfile {
     files: None,
     built_in_restores: false,
     variant: |workload| workload_of(workload).ok().and_then(|app| variant(app.protocol)),
+    embedded: None,
     started: Some(|sut, _| ResolvedTarget::of(AppTarget::of_address(sut.addr(), sut.app_protocol()))),
     disk_use: |plan, directory| {
         let workload = workload_of(&plan.workload).ok()?;

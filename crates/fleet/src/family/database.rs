@@ -280,11 +280,12 @@ impl LoadTarget for DatabaseTarget {
         clock: RealClock,
         observer: &mut dyn Observer,
         stop: &AtomicBool,
-    ) -> Result<Option<&'static str>, FleetError> {
+    ) -> Result<Option<String>, FleetError> {
         let (workload, context) = self.context(plan, clock).map_err(VerifyError::from)?;
         if workload.reset == DataReset::Never {
             return Ok(Some(
-                "the data are as they were left; the server was not restarted, and its caches are as they were",
+                "the data are as they were left; the server was not restarted, and its caches are as they were"
+                    .to_owned(),
             ));
         }
         unless_stopped(stop, async {
@@ -299,7 +300,8 @@ impl LoadTarget for DatabaseTarget {
         })?;
         self.load(plan, observer, stop)?;
         Ok(Some(
-            "the data were loaded anew; the server was not restarted, and its caches are as the loading left them",
+            "the data were loaded anew; the server was not restarted, and its caches are as the loading left them"
+                .to_owned(),
         ))
     }
 

@@ -24,7 +24,8 @@ use super::order_entry::{
     ConditionSource, OrdersBefore, check_room, checked, checked_conditions, data_row, named, probe_of,
     workload,
 };
-use super::target::LoadTarget;
+use super::profile::EmbeddedData;
+use super::target::{LoadTarget, ResolvedTarget};
 use super::{SetupError, deferred, unless_stopped};
 use crate::checked::CheckedRow;
 use crate::error::FleetError;
@@ -35,6 +36,15 @@ use crate::verify::VerifyError;
 
 /// The name in messages and reports.
 const NAME: &str = "embedded SQLite";
+
+/// The database in place of a server.
+pub(super) const EMBEDDED: EmbeddedData = EmbeddedData {
+    described: "none, the database is in this process",
+    has_golden: true,
+    start: |plan, directory, observer, stop| {
+        Ok(ResolvedTarget::of(EmbeddedTarget::start(plan, directory, observer, stop)?))
+    },
+};
 
 /// A database within this process that load is put on.
 #[derive(Debug, Clone)]

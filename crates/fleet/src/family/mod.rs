@@ -12,6 +12,7 @@ mod deferred;
 #[cfg(feature = "echo")]
 mod echo;
 mod embedded;
+mod file;
 mod order_entry;
 mod probe;
 mod profile;
@@ -34,7 +35,7 @@ use units::RealClock;
 pub use app::ApplicationServer;
 pub use database::ExternalDatabase;
 pub use database_url::{DatabaseUrlError, UrlEncryption};
-pub(crate) use embedded::EmbeddedTarget;
+pub use file::FileDirectory;
 pub use order_entry::OrderDatabase;
 pub(crate) use profile::{ServerStart, profile};
 pub use room::room_in_flight;
@@ -43,9 +44,10 @@ pub(crate) use web::WebTarget;
 
 use app::AppTarget;
 use database::DatabaseTarget;
+use file::FileTarget;
 use order_entry::OrderTarget;
 use sql::SqlTarget;
-use target::UnresolvedTarget;
+use target::{HostTarget, UnresolvedTarget};
 
 use crate::error::FleetError;
 use crate::setup_error::SetupError;
@@ -62,6 +64,8 @@ pub enum ExternalServer {
     Web(Target, Trust),
     /// An application server.
     App(ApplicationServer),
+    /// A directory of this machine.
+    Directory(FileDirectory),
     /// A server of order-entry data.
     OrderEntry(OrderDatabase),
     /// A database that speaks SQL, for order entry.
@@ -75,15 +79,20 @@ pub enum ExternalServer {
 
 impl ExternalServer {
     /// Returns the host, by name or address, and the port that connections go to; of a socket of this machine, its loopback
-    /// address.
-    pub fn host_and_port(&self) -> (&str, u16) {
-        let UnresolvedTarget { host, port, .. } = self.unresolved();
-        (host, port)
+    /// address; `None` of what has no address.
+    pub fn host_and_port(&self) -> Option<(&str, u16)> {
+        match self.unresolved() {
+            UnresolvedTarget::AtHost(HostTarget { host, port, .. }) => Some((host, port)),
+            UnresolvedTarget::Here(_) => None,
+        }
     }
 
-    /// Returns how the user can choose one of the server's addresses.
-    pub(crate) fn address_choice(&self) -> &'static str {
-        self.unresolved().address_choice
+    /// Returns the host, and how the user can choose one of its addresses; `None` of what has no address.
+    pub(crate) fn address_choice(&self) -> Option<(&str, &'static str)> {
+        match self.unresolved() {
+            UnresolvedTarget::AtHost(HostTarget { host, address_choice, .. }) => Some((host, address_choice)),
+            UnresolvedTarget::Here(_) => None,
+        }
     }
 
     /// Returns the target that the server is at any of its addresses.
@@ -98,30 +107,34 @@ impl ExternalServer {
                     secrets,
                 };
                 let address_choice = "`--resolve HOST:PORT:ADDRESS` chooses one";
-                UnresolvedTarget { address_choice, ..UnresolvedTarget::new(host, port, at) }
+                HostTarget { address_choice, ..HostTarget::new(host, port, at) }.into()
             }
             ExternalServer::App(server) => {
                 let at = move |address, _| AppTarget { address, server: server.clone() };
-                UnresolvedTarget::new(&server.host, server.port, at)
+                HostTarget::new(&server.host, server.port, at).into()
+            }
+            ExternalServer::Directory(directory) => {
+                UnresolvedTarget::Here(Box::new(|| Ok(ResolvedTarget::of(FileTarget::open(directory)?))))
             }
             ExternalServer::OrderEntry(server) => {
                 let at = move |address, _| OrderTarget { address, server: server.clone() };
-                UnresolvedTarget::new(&server.host, server.port, at)
+                HostTarget::new(&server.host, server.port, at).into()
             }
             ExternalServer::Database(database) => {
                 let at = move |address, _| DatabaseTarget::of_external(database, address);
-                UnresolvedTarget::new(database.host(), database.port, at)
+                HostTarget::new(database.host(), database.port, at).into()
             }
             ExternalServer::Sql(database) => {
-                UnresolvedTarget::new(database.host(), database.port, move |address, secrets| SqlTarget {
+                let at = move |address, secrets| SqlTarget {
                     database: DatabaseTarget::of_external(database, address),
                     secrets,
-                })
+                };
+                HostTarget::new(database.host(), database.port, at).into()
             }
             #[cfg(feature = "echo")]
             ExternalServer::Echo(server) => {
                 let at = move |address, _| echo::EchoTarget { address, server: server.clone() };
-                UnresolvedTarget::new(&server.host, server.port, at)
+                HostTarget::new(&server.host, server.port, at).into()
             }
         }
     }

@@ -25,11 +25,10 @@ use orders::{ConsistencyCondition, DataScale, OrderTable, OrderTotals};
 use units::{Bytes, RealClock};
 
 use super::database::{DatabaseTarget, contents};
-use super::deferred;
 use super::probe::Probe;
 use super::profile::FamilyProfile;
 use super::target::{LoadTarget, ResolvedTarget};
-use super::{SetupError, TargetTextError, host_and_port, host_of, unless_stopped};
+use super::{SetupError, TargetTextError, deferred, embedded, host_and_port, host_of, unless_stopped};
 use crate::checked::CheckedRow;
 use crate::error::FleetError;
 use crate::family_counts::FamilyCounts;
@@ -180,6 +179,7 @@ pub(super) static PROFILE: FamilyProfile = FamilyProfile {
     files: None,
     built_in_restores: true,
     variant: |workload| workload_of(workload).is_ok_and(|orders| orders.is_encrypted).then_some("tls"),
+    embedded: Some(embedded::EMBEDDED),
     started: Some(|sut, _| match sut.database() {
         Some(product) => ResolvedTarget::of(DatabaseTarget::of_sut(sut, product)),
         None => ResolvedTarget::of(OrderTarget::of_address(sut.addr())),

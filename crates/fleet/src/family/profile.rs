@@ -8,7 +8,7 @@ use model::{Family, Plan, Secrets, Workload};
 use testbed::{Acceleration, DataContents, MemoryLimitProof, RunningSut, SutServer, WebParts};
 
 use super::target::ResolvedTarget;
-use super::{app, order_entry, sql, web};
+use super::{app, file, order_entry, sql, web};
 use crate::disk_use::DiskUse;
 use crate::error::FleetError;
 use crate::event::Observer;
@@ -28,6 +28,8 @@ pub(crate) struct FamilyProfile {
     pub(crate) built_in_restores: bool,
     /// Returns the variant of a server that a workload is for, as recipes name it; `None` of servers without one.
     pub(crate) variant: fn(&Workload) -> Option<&'static str>,
+    /// The data within this process that can stand in place of a server; `None` of a family without.
+    pub(crate) embedded: Option<EmbeddedData>,
     /// Returns the target of a server that the run has started; `None` of a family of which none is started.
     pub(crate) started: Option<fn(&RunningSut, Secrets) -> ResolvedTarget>,
     /// Returns the files that users have on a server that a run starts, below a directory; `None` where operations use
@@ -38,6 +40,17 @@ pub(crate) struct FamilyProfile {
     /// Returns what a run loads into the data of a server that it starts; `None` where the server makes its data itself,
     /// or has none.
     pub(crate) contents: fn(&Workload) -> Option<DataContents>,
+}
+
+/// The answers of a family whose data can be within this process, in place of a server.
+#[derive(Clone, Copy)]
+pub(crate) struct EmbeddedData {
+    /// The words for the server that there is not: `none, the database is in this process`.
+    pub(crate) described: &'static str,
+    /// Whether the data of each load point are restored from a golden copy.
+    pub(crate) has_golden: bool,
+    /// Makes the data of a plan in a directory, or opens it for them.
+    pub(crate) start: fn(&Plan, &Path, &mut dyn Observer, &AtomicBool) -> Result<ResolvedTarget, FleetError>,
 }
 
 /// The answers of a family whose servers serve files.
@@ -73,6 +86,7 @@ pub(crate) fn profile(family: Family) -> &'static FamilyProfile {
     match family {
         Family::Web => &web::PROFILE,
         Family::App => &app::PROFILE,
+        Family::File => &file::PROFILE,
         Family::OrderEntry => &order_entry::PROFILE,
         Family::Sql => &sql::PROFILE,
         #[cfg(feature = "echo")]

@@ -140,6 +140,7 @@ pub(super) static PROFILE: FamilyProfile = FamilyProfile {
     files: None,
     built_in_restores: false,
     variant: |_| None,
+    embedded: None,
     started: None,
     disk_use: |_, _| None,
     check_room: |_, _| Ok(()),

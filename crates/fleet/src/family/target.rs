@@ -16,6 +16,7 @@ use units::RealClock;
 use super::profile::profile;
 use super::{ExternalServer, host_of, resolve};
 use crate::checked::CheckedRow;
+use crate::disk_use::DiskUse;
 use crate::error::FleetError;
 use crate::event::Observer;
 use crate::family_counts::FamilyCounts;
@@ -67,6 +68,16 @@ pub(crate) trait LoadTarget: fmt::Debug + Send + Sync {
         None
     }
 
+    /// Returns the files that users of a plan have on a disk of this machine, where the run did not start a server.
+    fn disk_use(&self, _: &Plan) -> Option<DiskUse> {
+        None
+    }
+
+    /// Returns the files that are taken out of the page cache before each load point, in words; `None` if none are.
+    fn evicted(&self) -> Option<&'static str> {
+        None
+    }
+
     /// Loads the data of a plan into a server that was started without.
     ///
     /// # Errors
@@ -86,7 +97,7 @@ pub(crate) trait LoadTarget: fmt::Debug + Send + Sync {
         _: RealClock,
         _: &mut dyn Observer,
         _: &AtomicBool,
-    ) -> Result<Option<&'static str>, FleetError> {
+    ) -> Result<Option<String>, FleetError> {
         Ok(None)
     }
 
@@ -128,8 +139,22 @@ pub(crate) trait LoadTarget: fmt::Debug + Send + Sync {
     fn run(&self, work: ThreadWork<'_>) -> Result<FamilyCounts, ThreadFailure>;
 }
 
-/// A server that was there already, and the target that it is at one of its addresses.
-pub(super) struct UnresolvedTarget<'a> {
+/// A server that was there already, before it is the target of load.
+pub(super) enum UnresolvedTarget<'a> {
+    /// At a host, which has addresses.
+    AtHost(HostTarget<'a>),
+    /// On this machine, without an address.
+    Here(Box<dyn Fn() -> Result<ResolvedTarget, FleetError> + 'a>),
+}
+
+impl<'a> From<HostTarget<'a>> for UnresolvedTarget<'a> {
+    fn from(target: HostTarget<'a>) -> UnresolvedTarget<'a> {
+        UnresolvedTarget::AtHost(target)
+    }
+}
+
+/// A server at a host, and the target that it is at one of its addresses.
+pub(super) struct HostTarget<'a> {
     /// A name or an address.
     pub(super) host: &'a str,
     /// The TCP port.
@@ -140,15 +165,15 @@ pub(super) struct UnresolvedTarget<'a> {
     pub(super) at: Box<dyn Fn(SocketAddr, Secrets) -> ResolvedTarget + 'a>,
 }
 
-impl<'a> UnresolvedTarget<'a> {
+impl<'a> HostTarget<'a> {
     /// Makes one of the function that returns the target at an address.
     pub(super) fn new<T: LoadTarget + 'static>(
         host: &'a str,
         port: u16,
         at: impl Fn(SocketAddr, Secrets) -> T + 'a,
-    ) -> UnresolvedTarget<'a> {
+    ) -> HostTarget<'a> {
         let at = Box::new(move |address, secrets| ResolvedTarget::of(at(address, secrets)));
-        UnresolvedTarget { host, port, address_choice: "an address instead of the name chooses one", at }
+        HostTarget { host, port, address_choice: "an address instead of the name chooses one", at }
     }
 }
 
@@ -173,15 +198,19 @@ impl ResolvedTarget {
     /// Resolves a server that was there already.
     ///
     /// # Errors
-    /// Its name leads nowhere or to an address that is not allowed, or `stop` is set.
+    /// Its name leads nowhere or to an address that is not allowed, it cannot be opened, or `stop` is set.
     pub(crate) fn resolve(
         server: &ExternalServer,
         secrets: Secrets,
         clock: RealClock,
         stop: &AtomicBool,
     ) -> Result<ResolvedTarget, FleetError> {
-        let UnresolvedTarget { host, port, at, .. } = server.unresolved();
-        Ok(at(resolve(host, port, clock, stop)?, secrets))
+        match server.unresolved() {
+            UnresolvedTarget::AtHost(HostTarget { host, port, at, .. }) => {
+                Ok(at(resolve(host, port, clock, stop)?, secrets))
+            }
+            UnresolvedTarget::Here(open) => open(),
+        }
     }
 
     /// Returns the server that this run has started, as a workload of a family sees it.

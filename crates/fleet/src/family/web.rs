@@ -225,6 +225,7 @@ pub(super) static PROFILE: FamilyProfile = FamilyProfile {
     files: Some(ServedFiles { lay_out, warm, prove_memory_limit }),
     built_in_restores: false,
     variant: |workload| workload.web().map(|web| variant(web.protocol)),
+    embedded: None,
     started: Some(|sut, secrets| ResolvedTarget::of(WebTarget::of_sut(sut, secrets))),
     disk_use: |_, _| None,
     check_room: |_, _| Ok(()),

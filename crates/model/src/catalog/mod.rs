@@ -19,7 +19,7 @@ pub use sizing::SizingRule;
 pub use think::ThinkTime;
 
 use crate::notice::NOTICES_MAX;
-use crate::operation::SLOTS_MAX;
+use crate::operation::{CODES_MAX, SLOTS_MAX};
 use crate::{Limit, NoticeKind, Outcome, Words};
 
 /// The greatest length of a name in bytes: requests are named by their paths, and servers refuse longer request lines.
@@ -70,6 +70,9 @@ pub struct Catalog {
     /// The outcomes that failed operations of the family can have; empty for those of the web, whose plans name none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub outcomes: Vec<Outcome>,
+    /// The names of protocol codes, in the order of the codes; one without a name is shown as a number.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub codes: Vec<CodeName>,
     /// The figure that the benchmark is known by.
     pub score: Score,
     /// The benchmark's words for what it counts.
@@ -95,6 +98,16 @@ pub struct OperationKind {
     pub measures: Vec<usize>,
     /// Values that are known beforehand; at most one per measure.
     pub expected: Vec<ExpectedMeasure>,
+}
+
+/// The name of a protocol code of failed operations: `ENOSPC`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CodeName {
+    /// The code.
+    pub code: u32,
+    /// Its name in reports; no other code has it.
+    pub name: String,
 }
 
 /// A kind of pause of users: the time to think after a response, or to key a request in.
@@ -263,6 +276,7 @@ impl Catalog {
             bands,
             sizing: _,
             outcomes: _,
+            codes: _,
             score: _,
             words: _,
         } = self;
@@ -282,6 +296,12 @@ impl Catalog {
     pub fn spread_measures(&self) -> impl Iterator<Item = usize> {
         let measures = self.measures.iter().enumerate();
         measures.filter(|(_, measure)| measure.has_spread).map(|(index, _)| index)
+    }
+
+    /// Returns the name of a protocol code; `None` of one without.
+    pub fn code_name(&self, code: u32) -> Option<&str> {
+        let index = self.codes.binary_search_by_key(&code, |named| named.code).ok()?;
+        Some(&self.codes[index].name)
     }
 
     /// Returns whether failed operations of the family can have an outcome.
@@ -312,6 +332,7 @@ impl Catalog {
             ("notices", self.notices.iter().map(|notice| notice.name.as_str()).collect(), NOTICES_MAX),
             ("measures", self.measures.iter().map(|measure| measure.name.as_str()).collect(), MEASURES_MAX),
             ("bands", self.bands.iter().map(|band| band.name.as_str()).collect(), BANDS_MAX),
+            ("codes", self.codes.iter().map(|code| code.name.as_str()).collect(), CODES_MAX),
         ];
         for (list, names, most) in named {
             check_names(list, &names, most)?;
@@ -322,6 +343,9 @@ impl Catalog {
         self.check_shares()?;
         if let Some(band) = self.bands.iter().find(|band| !band.fits(self)) {
             return Err(CatalogFault::Band { band: band.name.clone() });
+        }
+        if !self.codes.is_sorted_by(|one, next| one.code < next.code) {
+            return Err(CatalogFault::Codes);
         }
         if !self.score.fits(self) {
             return Err(CatalogFault::Score);
@@ -473,6 +497,8 @@ pub enum CatalogFault {
         /// The name of the band.
         band: String,
     },
+    /// The named codes are not in their order, or one of them has two names.
+    Codes,
     /// The score is of kinds or measures that do not exist, of one twice, or of weights that do not add up to 1.
     Score,
     /// The sizing rule is of no parts or users, of no range, or of a score that does not add up over parts.
@@ -514,6 +540,7 @@ impl fmt::Display for CatalogFault {
             CatalogFault::Band { band } => {
                 write!(f, "no figure can lie in the band `{}` of the catalog", languages::escaped(band))
             }
+            CatalogFault::Codes => f.write_str("the catalog names codes twice, or not in their order"),
             CatalogFault::Score => {
                 f.write_str("the score in the catalog cannot be computed from what it counts")
             }

@@ -3,7 +3,7 @@
 use languages::reader::TomlTable;
 use languages::spec::ValueSpec;
 
-use super::{WorkloadDefinition, app, order_entry, sql, web};
+use super::{WorkloadDefinition, app, file, order_entry, sql, web};
 use crate::{ChosenSetting, Family, Setting};
 
 /// The fixed answers of a family.
@@ -38,6 +38,7 @@ impl Family {
         match self {
             Family::Web => &web::SPEC,
             Family::App => &app::SPEC,
+            Family::File => &file::SPEC,
             Family::OrderEntry => &order_entry::SPEC,
             Family::Sql => &sql::SPEC,
             #[cfg(feature = "echo")]

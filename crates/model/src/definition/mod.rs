@@ -2,7 +2,7 @@
 //!
 //! - [`parse`](Definition::parse): text → [`Definition`], or everything that is wrong with it; the published JSON Schema
 //! - `values`: the notation of single values
-//! - `web`, `app`, `order_entry`, `sql`, `echo`: the workloads of the families
+//! - `web`, `app`, `file`, `order_entry`, `sql`, `echo`: the workloads of the families
 //! - `family_spec`: the answers that each of them gives
 //! - `protocol`: the settings of the families; `choose_setting`: the same as they are typed
 //! - `think`: the pauses of users
@@ -12,6 +12,7 @@ mod choose_setting;
 #[cfg(feature = "echo")]
 mod echo;
 mod family_spec;
+mod file;
 mod order_entry;
 mod parse;
 mod protocol;

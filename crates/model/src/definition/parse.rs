@@ -298,6 +298,10 @@ pub(super) const EVERY_SESSION_KEY: &str = include_str!("every_session_key.toml"
 #[cfg(test)]
 pub(super) const EVERY_APP_KEY: &str = include_str!("every_app_key.toml");
 
+/// A definition with every key of file servers.
+#[cfg(test)]
+pub(super) const EVERY_FILE_KEY: &str = include_str!("every_file_key.toml");
+
 /// A definition with every key of order entry.
 #[cfg(test)]
 pub(super) const EVERY_ORDER_KEY: &str = include_str!("every_order_key.toml");
@@ -335,8 +339,15 @@ mod tests {
     use testkit::{is_published, keys_named, keys_read, schema_faults};
 
     /// The texts that have every key between them.
-    const EVERY: [&str; 6] =
-        [EVERY_KEY, EVERY_REQUEST_KEY, EVERY_SESSION_KEY, EVERY_APP_KEY, EVERY_ORDER_KEY, EVERY_SQL_KEY];
+    const EVERY: [&str; 7] = [
+        EVERY_KEY,
+        EVERY_REQUEST_KEY,
+        EVERY_SESSION_KEY,
+        EVERY_APP_KEY,
+        EVERY_FILE_KEY,
+        EVERY_ORDER_KEY,
+        EVERY_SQL_KEY,
+    ];
 
     fn problem(piece: &str, replacement: &str) -> String {
         problem_of(EVERY_KEY, piece, replacement)

@@ -7,9 +7,9 @@ use units::Nanos;
 
 use crate::workload::check_objects;
 use crate::{
-    Arrivals, Configuration, ConnectionLifetime, DataSet, Definition, FileSetError, Headline, HttpVersion,
-    Levels, Limit, LimitMetric, Load, Overrides, POISSON_USERS_MAX, ParameterError, Plan, RowPick, RowsEnd,
-    Search, SqlWorkload, SutPlan, WebProtocol, WebWorkload,
+    Arrivals, Configuration, ConnectionLifetime, DataSet, Definition, FileSetError, FileSettingsError,
+    Headline, HttpVersion, Levels, Limit, LimitMetric, Load, Overrides, POISSON_USERS_MAX, ParameterError,
+    Plan, RowPick, RowsEnd, Search, SqlWorkload, SutPlan, WebProtocol, WebWorkload,
 };
 
 /// The longest that a whole run may be planned to take: 30 days.
@@ -143,6 +143,12 @@ pub enum Problem {
         /// The line of the statement.
         line: u32,
     },
+    /// A setting that the benchmark has no use for.
+    #[error("the setting `{0}` does not apply to the work of this benchmark")]
+    NoUse(String),
+    /// Settings of file operations contradict each other.
+    #[error(transparent)]
+    File(#[from] FileSettingsError),
     /// A CPU is listed twice.
     #[error("CPU {0} is listed twice for load threads")]
     CpuTwice(u32),
@@ -189,6 +195,8 @@ impl Problem {
             Problem::Writes { .. } => {
                 "`--allow-writes` lets it change the database, which Plimsoll does not restore"
             }
+            Problem::NoUse(_) => "leave it out; `plimsoll show` lists the settings that a benchmark has",
+            Problem::File(_) => "choose other sizes, or another kind of files with `--set files=private`",
             Problem::CpuTwice(_) => "list every CPU once; each gets one load thread",
             Problem::Quota(_) => "0.5 is half of one CPU",
         }
@@ -206,6 +214,7 @@ pub(super) fn problems(
     problems.extend(max_load_problems(definition, overrides));
     problems.extend(plan.workload.web().into_iter().flat_map(|web| web_problems(plan, web)));
     problems.extend(plan.workload.sql().into_iter().flat_map(|sql| sql_problems(plan, sql)));
+    problems.extend(plan.workload.file().and_then(|file| file.check().err()).map(Problem::File));
     let mut when = |broken: bool, problem: Problem| {
         if broken {
             problems.push(problem);
@@ -244,6 +253,9 @@ fn setting_problems(configuration: &Configuration, overrides: &Overrides) -> Vec
             problems.push(Problem::SettingTwice(name.clone()));
         }
         given.push(name);
+        if !chosen.setting.has_items() && chosen.setting.values(configuration).is_empty() {
+            problems.push(Problem::NoUse(chosen.name()));
+        }
         let items = chosen.setting.items(configuration);
         if let Some(item) = chosen.item().filter(|item| items.iter().all(|known| known != item)) {
             let known = match items.as_slice() {

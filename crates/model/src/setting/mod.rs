@@ -5,12 +5,13 @@
 //!
 //! - `kind`: the values that a setting can have
 //! - `configuration`: the part of a benchmark that settings change
-//! - `web`, `app`, `order_entry`, `sql`, `echo`: the settings of each family, which [`Family::settings`] returns
+//! - `web`, `app`, `file`, `order_entry`, `sql`, `echo`: the settings of each family, which [`Family::settings`] returns
 
 pub(crate) mod app;
 mod configuration;
 #[cfg(feature = "echo")]
 pub(crate) mod echo;
+pub(crate) mod file;
 mod kind;
 pub(crate) mod order_entry;
 pub(crate) mod sql;

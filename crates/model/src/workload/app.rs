@@ -329,6 +329,7 @@ impl AppWorkload {
             response_parts: vec![app_measure::QUEUE, app_measure::SERVICE],
             notices: Vec::new(),
             bands: Vec::new(),
+            codes: Vec::new(),
             sizing: None,
             outcomes: OUTCOMES.iter().chain(of_http).copied().collect(),
             score: Score::default(),

@@ -156,6 +156,7 @@ impl EchoWorkload {
             response_parts: Vec::new(),
             notices: has_notices.then_some(notice).into_iter().collect(),
             bands: Vec::new(),
+            codes: Vec::new(),
             sizing: None,
             outcomes: OUTCOMES.into(),
             score: Score::default(),

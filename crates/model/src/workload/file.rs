@@ -1,8 +1,21 @@
 //! File-server workloads: operations of clients that open, read, write, search, rename and delete files.
+//!
+//! The operations, their order and the files are in [`files`]; here is what a run counts of them.
 
-use files::FileOperation;
+use files::{
+    DiskMix, FileKind, FileOperation, FilePopulation, MicroSettings, MicroTest, PadUse, SEARCHED_ENTRIES,
+    StreamDirection, StreamFiles, StreamShape, StreamShapeError, Verify, Workspace, WorkspaceError,
+};
+use languages::names;
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+use units::{Bytes, Ratio};
 
-use crate::HasKind;
+use super::family_workload::{FamilyWorkload, SESSIONS_MAX};
+use crate::{
+    Catalog, CodeName, Family, HasKind, Measure, MeasureUnit, Noun, OperationKind, Outcome, Score, ThinkTime,
+    Words,
+};
 
 /// The measures of a file operation besides its response time, by their indexes in the catalog.
 pub mod file_measure {
@@ -20,5 +33,780 @@ pub mod file_measure {
 impl HasKind for FileOperation {
     fn kind(&self) -> u16 {
         FileOperation::kind(self).index() as u16
+    }
+}
+
+/// The seed of the content of files before load: a constant of the benchmarks' versions, so that files that an earlier
+/// run has made are those of a run with another seed.
+const CONTENT_SEED: u64 = 1;
+
+/// The part of a block of content that can be compressed, in percent.
+pub const COMPRESSIBLE_PERCENT: u8 = 50;
+
+/// The kinds of operations that occur without a captured mix: all but the last three.
+const N_KINDS: usize = FileKind::Unlock as usize + 1;
+
+/// The operations of a cycle of the Disk Mix by kind, without those that lock a shared file: from the numbers of the
+/// specification's transactions; of reads and writes the means of their distributions.
+const CYCLE: [(FileKind, f64); N_KINDS] = [
+    (FileKind::Open, 327.0),
+    (FileKind::OpenMissing, 163.0),
+    (FileKind::Create, 124.0),
+    (FileKind::Close, 451.0),
+    (FileKind::Read, 971.3),
+    (FileKind::Write, 295.5),
+    (FileKind::Flush, 43.0),
+    (FileKind::PathHit, 368.0),
+    (FileKind::PathMiss, 189.0),
+    (FileKind::FileQuery, 97.0),
+    (FileKind::Set, 50.0),
+    (FileKind::VolumeQuery, 102.0),
+    (FileKind::FindHit, 104.0),
+    (FileKind::FindMiss, 111.0),
+    (FileKind::Rename, 26.0),
+    (FileKind::Unlink, 124.0),
+    (FileKind::Lock, 2.0),
+    (FileKind::Unlock, 2.0),
+];
+
+/// The updates of a cycle that lock their file only if it is shared.
+const UPDATES_WITHOUT_LOCK: f64 = 43.0;
+
+/// The most bytes of the files that a client of the Disk Mix creates and deletes, beside its workspace: those of a cycle
+/// have some 3 MB together.
+const CREATED_BYTES_MAX: u64 = 8 << 20;
+
+/// The outcomes of operations that failed.
+const OUTCOMES: [Outcome; 16] = [
+    Outcome::Reset,
+    Outcome::Unreachable,
+    Outcome::TimedOut,
+    Outcome::WrongStatus,
+    Outcome::Truncated,
+    Outcome::WrongLength,
+    Outcome::WrongBytes,
+    Outcome::NoDescriptor,
+    Outcome::Forbidden,
+    Outcome::Busy,
+    Outcome::SessionLost,
+    Outcome::Denied,
+    Outcome::Inconsistent,
+    Outcome::Conflict,
+    Outcome::Gone,
+    Outcome::Full,
+];
+
+/// The errors of Linux (errno(3), in the numbers of most processors), which are the codes of failures on a directory.
+const ERRNO_NAMES: [(u32, &str); 32] = [
+    (1, "EPERM"),
+    (2, "ENOENT"),
+    (5, "EIO"),
+    (9, "EBADF"),
+    (11, "EAGAIN"),
+    (12, "ENOMEM"),
+    (13, "EACCES"),
+    (16, "EBUSY"),
+    (17, "EEXIST"),
+    (18, "EXDEV"),
+    (20, "ENOTDIR"),
+    (21, "EISDIR"),
+    (22, "EINVAL"),
+    (23, "ENFILE"),
+    (24, "EMFILE"),
+    (26, "ETXTBSY"),
+    (27, "EFBIG"),
+    (28, "ENOSPC"),
+    (30, "EROFS"),
+    (35, "EDEADLK"),
+    (36, "ENAMETOOLONG"),
+    (37, "ENOLCK"),
+    (39, "ENOTEMPTY"),
+    (40, "ELOOP"),
+    (95, "EOPNOTSUPP"),
+    (104, "ECONNRESET"),
+    (107, "ENOTCONN"),
+    (110, "ETIMEDOUT"),
+    (112, "EHOSTDOWN"),
+    (113, "EHOSTUNREACH"),
+    (116, "ESTALE"),
+    (122, "EDQUOT"),
+];
+
+names! {
+    /// The way in which clients reach their files.
+    #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+    pub enum FileTransport {
+        /// Calls on a directory of the load machine: of a disk, or of whatever is mounted there.
+        #[default]
+        Directory = "directory",
+    }
+}
+
+names! {
+    /// The depth to which bytes that were read are verified.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+    pub enum FileVerify {
+        /// Not at all.
+        Off = "off",
+        /// The stamp of each block: seed, file, generation and number.
+        Stamp = "stamp",
+        /// Every byte, where it is known which were written.
+        Full = "full",
+    }
+}
+
+names! {
+    /// The moment at which written bytes must be on the disk.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+    pub enum FileDurability {
+        /// When a client flushes its file.
+        Flush = "flush",
+        /// At the end of each write.
+        Write = "write",
+        /// None: a flush does nothing.
+        Never = "none",
+    }
+}
+
+names! {
+    /// The use of the files that fill up a workspace.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+    pub enum FilePads {
+        /// They are only there.
+        Inert = "inert",
+        /// They are read as documents are.
+        Active = "active",
+    }
+}
+
+names! {
+    /// The direction of a stream, and what ends a pass.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+    pub enum FileDirection {
+        /// Open, read to the end, close.
+        Read = "read",
+        /// Create or cut, write, close.
+        Write = "write",
+        /// Create or cut, write, flush, close.
+        WriteAndFlush = "write-flush",
+    }
+}
+
+names! {
+    /// A test of one kind of operation.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+    pub enum FileTest {
+        /// Aligned reads at random places of a file of each client.
+        RandomRead = "rand-read",
+        /// Aligned writes at random places of a file of each client.
+        RandomWrite = "rand-write",
+        /// Searches of folders of 10 to 10,000 entries, without and with a match in turns.
+        DirectorySearch = "dir-search",
+        /// Small files are opened and closed.
+        OpenClose = "open-close",
+        /// Small files are created, and when all are there, deleted.
+        CreateDelete = "create-delete",
+        /// Paths of small files are asked about.
+        Stat = "stat",
+        /// Small files are renamed, and in the next pass named back.
+        Rename = "rename",
+        /// A byte of a file that all clients share is locked and unlocked.
+        Lock = "lock",
+    }
+}
+
+/// The files of a stream, as they are named and stored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub enum FileStreamFiles {
+    /// One file of each client.
+    Private,
+    /// One file that all clients read.
+    Shared,
+    /// So many files of each client, in turn.
+    Many(u32),
+}
+
+/// The operations of clients and the files that they need.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FileWorkload {
+    /// The work of clients.
+    pub work: FileWork,
+    /// The way in which they reach their files.
+    pub transport: FileTransport,
+    /// The depth to which bytes that were read are verified.
+    pub verify: FileVerify,
+    /// The moment at which written bytes must be on the disk.
+    pub durability: FileDurability,
+    /// The seed of the content of files before load.
+    pub content_seed: u64,
+}
+
+/// The work of the clients of a file server.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub enum FileWork {
+    /// The operations of office programs.
+    DiskMix(FileMixSettings),
+    /// Files that are read or written from their beginning to their end.
+    Streams(FileStreamSettings),
+    /// One kind of operation.
+    Micro(FileMicroSettings),
+}
+
+names! {
+    /// The kind of work, as definitions name it.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum FileWorkKind without serde {
+        /// The operations of office programs, in cycles.
+        DiskMix = "disk-mix",
+        /// Files that are read or written from their beginning to their end.
+        Streams = "streams",
+        /// One kind of operation: `test` in `protocol` says which.
+        Micro = "micro",
+    }
+}
+
+impl FileWorkKind {
+    /// Returns the work of this kind with the standard settings.
+    pub fn standard(self) -> FileWork {
+        match self {
+            FileWorkKind::DiskMix => FileWork::DiskMix(FileMixSettings::STANDARD),
+            FileWorkKind::Streams => FileWork::Streams(FileStreamSettings::STANDARD),
+            FileWorkKind::Micro => FileWork::Micro(FileMicroSettings::standard(FileTest::RandomRead)),
+        }
+    }
+}
+
+/// The settings of a Disk Mix.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FileMixSettings {
+    /// The workspace of each client, in MiB.
+    pub workspace_mebibytes: u32,
+    /// The part of reading, touching, asking and searching that is on shared files, from 0 to 1. With none, no file is
+    /// shared; else a twentieth of the updates is on shared files, too.
+    pub shared: f64,
+    /// The use of the files that fill up a workspace.
+    pub pads: FilePads,
+}
+
+/// The settings of streams.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FileStreamSettings {
+    /// The size of a file in bytes.
+    pub file_bytes: u64,
+    /// The size of a request in bytes.
+    pub block_bytes: u64,
+    /// The files of each client.
+    pub files: FileStreamFiles,
+    /// The direction.
+    pub direction: FileDirection,
+}
+
+/// The settings of a micro-test.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FileMicroSettings {
+    /// The test.
+    pub test: FileTest,
+    /// The size of the file for random requests in bytes.
+    pub file_bytes: u64,
+    /// The size of such a request in bytes.
+    pub block_bytes: u64,
+    /// The size of each of the 1,000 small files in bytes.
+    pub small_file_bytes: u64,
+}
+
+/// A reason why clients cannot work as settings say.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+pub enum FileSettingsError {
+    /// The workspace.
+    #[error(transparent)]
+    Workspace(#[from] WorkspaceError),
+    /// The stream.
+    #[error(transparent)]
+    Stream(#[from] StreamShapeError),
+    /// A request that is larger than the file.
+    #[error("a file of {} cannot be read or written in requests of {}", Bytes(*file_bytes), Bytes(*block_bytes))]
+    Request {
+        /// The size of the file.
+        file_bytes: u64,
+        /// The size of a request.
+        block_bytes: u64,
+    },
+}
+
+impl From<FileVerify> for Verify {
+    fn from(verify: FileVerify) -> Verify {
+        match verify {
+            FileVerify::Off => Verify::Off,
+            FileVerify::Stamp => Verify::Stamp,
+            FileVerify::Full => Verify::Full,
+        }
+    }
+}
+
+impl From<FileTest> for MicroTest {
+    fn from(test: FileTest) -> MicroTest {
+        match test {
+            FileTest::RandomRead => MicroTest::RandomRead,
+            FileTest::RandomWrite => MicroTest::RandomWrite,
+            FileTest::DirectorySearch => MicroTest::DirectorySearch,
+            FileTest::OpenClose => MicroTest::OpenClose,
+            FileTest::CreateDelete => MicroTest::CreateDelete,
+            FileTest::Stat => MicroTest::Stat,
+            FileTest::Rename => MicroTest::Rename,
+            FileTest::Lock => MicroTest::Lock,
+        }
+    }
+}
+
+impl FileTest {
+    /// Returns whether requests are at random places of a file.
+    pub(crate) fn is_random(self) -> bool {
+        matches!(self, FileTest::RandomRead | FileTest::RandomWrite)
+    }
+
+    /// Returns whether small files are needed or made.
+    pub(crate) fn has_small_files(self) -> bool {
+        matches!(self, FileTest::OpenClose | FileTest::CreateDelete | FileTest::Stat | FileTest::Rename)
+    }
+
+    /// Returns whether clients make passes over their files or searches.
+    fn has_passes(self) -> bool {
+        self.has_small_files() || self == FileTest::DirectorySearch
+    }
+}
+
+impl FileMixSettings {
+    /// The standard ones: 20 MiB, a fifth of the reading on shared files, and nothing that uses those that fill up.
+    pub const STANDARD: FileMixSettings =
+        FileMixSettings { workspace_mebibytes: 20, shared: 0.2, pads: FilePads::Inert };
+
+    /// Returns the mix of a run with this seed.
+    ///
+    /// # Errors
+    /// A workspace cannot have the size.
+    pub fn mix(&self, seed: u64) -> Result<DiskMix, WorkspaceError> {
+        let standard = if self.shared == 0.0 { DiskMix::unshared(seed) } else { DiskMix::new(seed) };
+        let pads = match self.pads {
+            FilePads::Inert => PadUse::Inert,
+            FilePads::Active => PadUse::Active,
+        };
+        let workspace = Workspace::new(self.workspace_mebibytes)?;
+        Ok(DiskMix { workspace, shared: Ratio(self.shared), pads, ..standard })
+    }
+
+    /// Returns the expected number of operations of each kind in a cycle.
+    fn cycle(&self) -> [f64; N_KINDS] {
+        // Whether an update is on a shared file does not depend on the seed.
+        let locks = self.mix(0).map_or(0.0, |mix| UPDATES_WITHOUT_LOCK * mix.shared_updates.0);
+        CYCLE.map(|(kind, n)| match kind {
+            FileKind::Lock | FileKind::Unlock => n + locks,
+            _ => n,
+        })
+    }
+}
+
+impl FileStreamSettings {
+    /// The standard ones: a file of 32 MiB for each client, read in blocks of 64 KiB.
+    pub const STANDARD: FileStreamSettings = FileStreamSettings {
+        file_bytes: 32 << 20,
+        block_bytes: 64 << 10,
+        files: FileStreamFiles::Private,
+        direction: FileDirection::Read,
+    };
+
+    /// Returns the shape of the streams, with one request in flight.
+    ///
+    /// # Errors
+    /// A size is outside its limits, or a shared file would be written.
+    pub fn shape(&self) -> Result<StreamShape, StreamShapeError> {
+        let direction = match self.direction {
+            FileDirection::Read => StreamDirection::Read,
+            FileDirection::Write => StreamDirection::Write,
+            FileDirection::WriteAndFlush => StreamDirection::WriteAndFlush,
+        };
+        let files = match self.files {
+            FileStreamFiles::Private => StreamFiles::Private,
+            FileStreamFiles::Shared => StreamFiles::Shared,
+            FileStreamFiles::Many(n_files) => StreamFiles::Many(n_files),
+        };
+        StreamShape::new(self.file_bytes, self.block_bytes, 1, files, direction)
+    }
+
+    /// Returns the number of files of a client; of shared ones that of all.
+    pub fn n_files(&self) -> u32 {
+        match self.files {
+            FileStreamFiles::Private | FileStreamFiles::Shared => 1,
+            FileStreamFiles::Many(n_files) => n_files,
+        }
+    }
+}
+
+impl FileMicroSettings {
+    /// The standard ones of a test: a file of 64 MiB with requests of 4 KiB, or 1,000 empty files.
+    pub const fn standard(test: FileTest) -> FileMicroSettings {
+        FileMicroSettings { test, file_bytes: 64 << 20, block_bytes: 4096, small_file_bytes: 0 }
+    }
+
+    /// Returns the test of a run with this seed.
+    ///
+    /// # Errors
+    /// A request is larger than the file.
+    pub fn settings(&self, seed: u64) -> Result<MicroSettings, FileSettingsError> {
+        let FileMicroSettings { test, file_bytes, block_bytes, small_file_bytes } = *self;
+        if test.is_random() && file_bytes < block_bytes {
+            return Err(FileSettingsError::Request { file_bytes, block_bytes });
+        }
+        Ok(MicroSettings {
+            file_bytes,
+            request_bytes: block_bytes,
+            small_file_bytes,
+            ..MicroSettings::new(test.into(), seed)
+        })
+    }
+}
+
+impl FileWorkload {
+    /// Makes the workload of clients with this work, on a directory, with the standard settings.
+    pub fn new(work: FileWork) -> FileWorkload {
+        FileWorkload {
+            work,
+            transport: FileTransport::Directory,
+            verify: FileVerify::Stamp,
+            durability: FileDurability::Flush,
+            content_seed: CONTENT_SEED,
+        }
+    }
+
+    /// Checks that clients can work with these settings.
+    ///
+    /// # Errors
+    /// They cannot.
+    pub fn check(&self) -> Result<(), FileSettingsError> {
+        match &self.work {
+            FileWork::DiskMix(mix) => mix.mix(0).map(drop).map_err(FileSettingsError::from),
+            FileWork::Streams(streams) => streams.shape().map(drop).map_err(FileSettingsError::from),
+            FileWork::Micro(micro) => micro.settings(0).map(drop),
+        }
+    }
+
+    /// Returns the most bytes that the files of a client take, those that it creates included.
+    pub fn client_bytes(&self) -> u64 {
+        match &self.work {
+            FileWork::DiskMix(mix) => {
+                let workspace = u64::from(mix.workspace_mebibytes).saturating_mul(1 << 20);
+                workspace.saturating_add(CREATED_BYTES_MAX)
+            }
+            FileWork::Streams(FileStreamSettings { files: FileStreamFiles::Shared, .. }) => 0,
+            FileWork::Streams(streams) => streams.file_bytes.saturating_mul(streams.n_files().into()),
+            FileWork::Micro(micro) if micro.test.has_small_files() => {
+                let n_files = MicroSettings::new(micro.test.into(), 0).n_files;
+                u64::from(n_files).saturating_mul(micro.small_file_bytes)
+            }
+            FileWork::Micro(micro) if micro.test.is_random() => micro.file_bytes,
+            FileWork::Micro(_) => 0,
+        }
+    }
+
+    /// Returns the bytes of the files that all clients share.
+    pub fn shared_bytes(&self) -> u64 {
+        match &self.work {
+            FileWork::DiskMix(_) => FilePopulation::shared_bytes(),
+            FileWork::Streams(FileStreamSettings { files: FileStreamFiles::Shared, file_bytes, .. }) => {
+                *file_bytes
+            }
+            FileWork::Micro(FileMicroSettings { test: FileTest::Lock, file_bytes, .. }) => *file_bytes,
+            FileWork::Streams(_) | FileWork::Micro(_) => 0,
+        }
+    }
+
+    /// Returns whether every file that is there before load keeps its name and its length under load.
+    pub fn keeps_files(&self) -> bool {
+        match &self.work {
+            FileWork::DiskMix(_) => true,
+            FileWork::Streams(streams) => streams.direction == FileDirection::Read,
+            FileWork::Micro(micro) => micro.test != FileTest::Rename,
+        }
+    }
+
+    /// Returns what a run of the workload counts and measures.
+    pub fn catalog(&self) -> Catalog {
+        let shares = match &self.work {
+            FileWork::DiskMix(mix) => {
+                let cycle = mix.cycle();
+                let total: f64 = cycle.iter().sum();
+                cycle.map(|n| Some(n / total))
+            }
+            FileWork::Streams(_) | FileWork::Micro(_) => [None; N_KINDS],
+        };
+        let kind = |(kind, share): (FileKind, Option<f64>)| OperationKind {
+            name: kind.name().to_owned(),
+            share,
+            share_gap_max: None,
+            limits: Vec::new(),
+            measures: Vec::new(),
+            expected: Vec::new(),
+        };
+        let unit = self.unit();
+        let sometimes = |name| Measure { is_always: false, ..Measure::always(name, MeasureUnit::Bytes) };
+        Catalog {
+            kinds: FileKind::ALL.into_iter().zip(shares).map(kind).collect(),
+            units: unit.iter().map(|unit| unit.one.clone()).collect(),
+            pauses: Vec::new(),
+            measures: vec![
+                sometimes("read bytes"),
+                sometimes("written bytes"),
+                Measure::always("exchanges", MeasureUnit::Count),
+            ],
+            transferred: vec![file_measure::READ_BYTES, file_measure::WRITTEN_BYTES],
+            response_parts: Vec::new(),
+            notices: Vec::new(),
+            bands: Vec::new(),
+            codes: self.codes(),
+            sizing: None,
+            outcomes: OUTCOMES.into(),
+            score: Score::default(),
+            words: Words {
+                unit: unit.unwrap_or_else(|| Noun::regular("unit")),
+                ..Words::of_rate("operation", "client")
+            },
+        }
+    }
+
+    /// Returns the names of the codes of failures.
+    fn codes(&self) -> Vec<CodeName> {
+        let codes = match self.transport {
+            FileTransport::Directory => &ERRNO_NAMES,
+        };
+        codes.iter().map(|(code, name)| CodeName { code: *code, name: (*name).to_owned() }).collect()
+    }
+
+    /// Returns the group of operations that clients count; `None` if they go on without an end.
+    fn unit(&self) -> Option<Noun> {
+        let pass = Noun { one: "pass".to_owned(), many: "passes".to_owned() };
+        match &self.work {
+            FileWork::DiskMix(_) => Some(Noun::regular("cycle")),
+            FileWork::Streams(_) => Some(pass),
+            FileWork::Micro(micro) => micro.test.has_passes().then_some(pass),
+        }
+    }
+
+    /// Describes the files.
+    fn files_text(&self) -> String {
+        match &self.work {
+            FileWork::DiskMix(mix) => {
+                let workspace = Bytes(u64::from(mix.workspace_mebibytes) << 20);
+                let shared = Bytes(FilePopulation::shared_bytes());
+                format!("a workspace of {workspace} for each client, and {shared} that all of them share")
+            }
+            FileWork::Streams(streams) => {
+                let size = Bytes(streams.file_bytes);
+                match streams.files {
+                    FileStreamFiles::Private => format!("a file of {size} for each client"),
+                    FileStreamFiles::Shared => format!("a file of {size} that all clients read"),
+                    FileStreamFiles::Many(n_files) => format!("{n_files} files of {size} for each client"),
+                }
+            }
+            FileWork::Micro(micro) => micro_files_text(micro),
+        }
+    }
+
+    /// Describes what figures of the workload must not be shown without.
+    fn way_text(&self) -> String {
+        let way = match self.transport {
+            FileTransport::Directory => "calls of the load generator on a directory",
+        };
+        let durability = match self.durability {
+            FileDurability::Flush => "a flush ends when the file is on the disk",
+            FileDurability::Write => "a write ends when it is on the disk",
+            FileDurability::Never => "a flush does nothing",
+        };
+        format!("{way}; {durability}")
+    }
+}
+
+fn micro_files_text(micro: &FileMicroSettings) -> String {
+    let size = Bytes(micro.file_bytes);
+    match micro.test {
+        FileTest::RandomRead | FileTest::RandomWrite => format!("a file of {size} for each client"),
+        FileTest::Lock => format!("a file of {size} that all clients lock"),
+        FileTest::DirectorySearch => {
+            let entries = SEARCHED_ENTRIES.map(|n| n.to_string()).join(", ");
+            format!("folders of {entries} entries that all clients search")
+        }
+        FileTest::OpenClose | FileTest::CreateDelete | FileTest::Stat | FileTest::Rename => {
+            let n_files = MicroSettings::new(micro.test.into(), 0).n_files;
+            format!("{n_files} files of {} for each client", Bytes(micro.small_file_bytes))
+        }
+    }
+}
+
+impl FamilyWorkload for FileWorkload {
+    fn family(&self) -> Family {
+        Family::File
+    }
+
+    fn in_flight_max(&self) -> u32 {
+        // Each operation in flight is one of a client with files of its own.
+        SESSIONS_MAX
+    }
+
+    fn catalog(&self) -> Catalog {
+        FileWorkload::catalog(self)
+    }
+
+    fn think(&self) -> ThinkTime {
+        ThinkTime::None
+    }
+
+    fn has_user_state(&self) -> bool {
+        true
+    }
+
+    fn is_encrypted(&self) -> bool {
+        false
+    }
+
+    fn has_one_writer(&self, _: &str) -> bool {
+        false
+    }
+
+    fn grows_with_load(&self) -> bool {
+        0 < self.client_bytes()
+    }
+
+    fn data_text(&self) -> Option<String> {
+        Some(self.files_text())
+    }
+
+    fn mode_text(&self) -> Option<String> {
+        Some(self.way_text())
+    }
+
+    fn notice(&self) -> Option<&'static str> {
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use files::{FileAnswer, FileStep};
+
+    use super::*;
+
+    fn all_works() -> Vec<FileWork> {
+        let micro = FileTest::ALL.map(|test| FileWork::Micro(FileMicroSettings::standard(test)));
+        let others =
+            [FileWork::DiskMix(FileMixSettings::STANDARD), FileWork::Streams(FileStreamSettings::STANDARD)];
+        others.into_iter().chain(micro).collect()
+    }
+
+    #[test]
+    fn catalogs_are_valid_and_workloads_are_read_back() {
+        for work in all_works() {
+            let workload = FileWorkload::new(work);
+            assert_eq!((workload.check(), workload.catalog().check()), (Ok(()), Ok(())), "{work:?}");
+            let stored = serde_json::to_value(workload).unwrap();
+            assert_eq!(serde_json::from_value::<FileWorkload>(stored).unwrap(), workload);
+        }
+        assert_eq!(FileTest::ALL.map(FileTest::name), MicroTest::ALL.map(MicroTest::name));
+        let micro = FileTest::ALL.map(MicroTest::from);
+        assert_eq!(micro, MicroTest::ALL);
+    }
+
+    /// 300 cycles of a client to whom everything succeeds.
+    #[test]
+    fn the_shares_of_the_disk_mix_are_those_of_its_clients() {
+        for shared in [0.2, 0.0] {
+            let settings = FileMixSettings { shared, ..FileMixSettings::STANDARD };
+            let catalog = FileWorkload::new(FileWork::DiskMix(settings)).catalog();
+            let mut client = settings.mix(7).unwrap().client(3);
+            let mut found = [0_u64; N_KINDS];
+            let mut answer = None;
+            while client.n_cycles() < 300 {
+                answer = match client.next(answer) {
+                    FileStep::Perform(operation) => {
+                        found[FileOperation::kind(&operation).index()] += 1;
+                        Some(FileAnswer::Done)
+                    }
+                    _ => None,
+                };
+            }
+            let total: u64 = found.iter().sum();
+            for (kind, n) in catalog.kinds.iter().zip(found) {
+                let share = n as f64 / total as f64;
+                let expected = kind.share.unwrap();
+                // Of locks of shared files there are two in a cycle, which are drawn.
+                let gap_max = if kind.name.ends_with("lock") { 0.1 } else { 0.01 };
+                assert!((share / expected - 1.0).abs() < gap_max, "{}: {share}, not {expected}", kind.name);
+            }
+        }
+    }
+
+    #[test]
+    fn files_are_described_with_their_sizes() {
+        let texts = all_works().into_iter().map(|work| {
+            let workload = FileWorkload::new(work);
+            let sizes =
+                [workload.client_bytes(), workload.shared_bytes()].map(|bytes| Bytes(bytes).to_string());
+            format!("{}: {}", workload.files_text(), sizes.join(" and "))
+        });
+        insta::assert_snapshot!(texts.collect::<Vec<_>>().join("\n"), @"
+        a workspace of 20.0 MiB for each client, and 11.9 MiB that all of them share: 28.0 MiB and 11.9 MiB
+        a file of 32.0 MiB for each client: 32.0 MiB and 0 B
+        a file of 64.0 MiB for each client: 64.0 MiB and 0 B
+        a file of 64.0 MiB for each client: 64.0 MiB and 0 B
+        folders of 10, 100, 1000, 10000 entries that all clients search: 0 B and 0 B
+        1000 files of 0 B for each client: 0 B and 0 B
+        1000 files of 0 B for each client: 0 B and 0 B
+        1000 files of 0 B for each client: 0 B and 0 B
+        1000 files of 0 B for each client: 0 B and 0 B
+        a file of 64.0 MiB that all clients lock: 0 B and 64.0 MiB
+        ");
+    }
+
+    #[test]
+    fn codes_have_the_names_of_the_kernel() {
+        let catalog = FileWorkload::new(FileWork::DiskMix(FileMixSettings::STANDARD)).catalog();
+        let names = [28, 116, 1, 999].map(|code| catalog.code_name(code));
+        assert_eq!(names, [Some("ENOSPC"), Some("ESTALE"), Some("EPERM"), None]);
+        let mut twice = catalog.clone();
+        twice.codes.insert(1, CodeName { code: 1, name: "EPERM too".to_owned() });
+        assert_eq!(twice.check(), Err(crate::CatalogFault::Codes));
+        assert!(catalog.counts_as(&Catalog { codes: Vec::new(), ..catalog.clone() }));
+    }
+
+    #[test]
+    fn settings_that_contradict_each_other_are_refused() {
+        let shared = FileStreamSettings {
+            files: FileStreamFiles::Shared,
+            direction: FileDirection::Write,
+            ..FileStreamSettings::STANDARD
+        };
+        let small =
+            FileMicroSettings { file_bytes: 1024, ..FileMicroSettings::standard(FileTest::RandomRead) };
+        let other = FileMicroSettings { file_bytes: 1024, ..FileMicroSettings::standard(FileTest::Stat) };
+        let narrow = FileMixSettings { workspace_mebibytes: 14, ..FileMixSettings::STANDARD };
+        let found = [
+            FileWork::Streams(shared),
+            FileWork::Micro(small),
+            FileWork::Micro(other),
+            FileWork::DiskMix(narrow),
+        ]
+        .map(|work| match FileWorkload::new(work).check() {
+            Ok(()) => "none".to_owned(),
+            Err(error) => error.to_string(),
+        });
+        insta::assert_snapshot!(found.join("\n"), @"
+        a file that all clients share is only read
+        a file of 1.0 KiB cannot be read or written in requests of 4.0 KiB
+        none
+        a workspace has 15 to 65536 MiB, not 14
+        ");
     }
 }

@@ -24,7 +24,11 @@ pub use app::{
     APP_APPENDED_BYTES_MAX, APP_BLOCK_BYTES, APP_RANGE_BYTES_MIN, AppFileIo, AppPayload, AppProtocol,
     AppRequest, AppSuite, AppTransaction, AppWorkload, AutoRange, app_measure,
 };
-pub use file::file_measure;
+pub use file::{
+    COMPRESSIBLE_PERCENT, FileDirection, FileDurability, FileMicroSettings, FileMixSettings, FilePads,
+    FileSettingsError, FileStreamFiles, FileStreamSettings, FileTest, FileTransport, FileVerify, FileWork,
+    FileWorkKind, FileWorkload, file_measure,
+};
 pub use order_entry::{
     DataReset, DatabaseMode, DatabaseProduct, OrderDelivery, OrderEntryWorkload, OrderMix, OrderPacing,
     OrderRequest, OrderSql, order_measure,
@@ -56,6 +60,8 @@ pub enum Workload {
     Web(WebWorkload),
     /// Transactions with an application server.
     App(AppWorkload),
+    /// Operations of clients on files.
+    File(FileWorkload),
     /// Transactions of terminals with a database.
     OrderEntry(OrderEntryWorkload),
     /// Transactions of a user's own statements.
@@ -71,6 +77,7 @@ impl Workload {
         match self {
             Workload::Web(web) => web,
             Workload::App(app) => app,
+            Workload::File(file) => file,
             Workload::OrderEntry(orders) => orders,
             Workload::Sql(sql) => sql,
             #[cfg(feature = "echo")]
@@ -111,6 +118,11 @@ impl Workload {
     /// Returns the workload of statements; `None` of another family.
     pub(crate) fn sql(&self) -> Option<&SqlWorkload> {
         if let Workload::Sql(sql) = self { Some(sql) } else { None }
+    }
+
+    /// Returns the workload of a file server; `None` of another family.
+    pub fn file(&self) -> Option<&FileWorkload> {
+        if let Workload::File(file) = self { Some(file) } else { None }
     }
 
     /// Returns the web workload to be changed; `None` of another family.

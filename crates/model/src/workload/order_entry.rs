@@ -401,6 +401,7 @@ impl OrderEntryWorkload {
             },
             notices: Vec::new(),
             bands: self.bands(),
+            codes: Vec::new(),
             sizing: self.sizing(),
             outcomes: OUTCOMES
                 .into_iter()

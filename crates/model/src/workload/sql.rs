@@ -156,6 +156,7 @@ impl SqlWorkload {
             response_parts: Vec::new(),
             notices: Vec::new(),
             bands: Vec::new(),
+            codes: Vec::new(),
             sizing: None,
             outcomes: OUTCOMES
                 .into_iter()

@@ -11,6 +11,7 @@ use super::{print, print_json};
 use crate::arguments::{Arguments, Command, DoctorArguments};
 use crate::benchmark::{self, Subject};
 use crate::exit::{Exit, Failure};
+use crate::family::command_line;
 use crate::local_server::is_here;
 use crate::requirements::requirements;
 use crate::url_words::is_url;
@@ -85,7 +86,14 @@ fn servers(family: Family) -> Result<Check, Failure> {
         };
         format!("{family}: {} installed; {} not installed", names(true), names(false))
     } else {
-        format!("Plimsoll starts no {family} servers; name a running one: `--target HOST:PORT`")
+        let own = command_line(family);
+        let form = own.target_form;
+        match own.embedded.filter(|embedded| embedded.is_default) {
+            Some(embedded) => {
+                format!("{family}: a {} of this machine, or another one: `--target {form}`", embedded.name)
+            }
+            None => format!("Plimsoll starts no {family} servers; name a running one: `--target {form}`"),
+        }
     };
     Ok(Check { name: "servers", state: CheckState::Good, found, advice: String::new() })
 }

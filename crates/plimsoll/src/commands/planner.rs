@@ -95,7 +95,7 @@ impl Planner<'_> {
             (ChosenServer::External(_), None) if candidate.is_running_here() => {
                 beside_server(load_cpus, threads)
             }
-            (ChosenServer::External(_) | ChosenServer::Embedded, None) => all_for_load(load_cpus),
+            (ChosenServer::External(_) | ChosenServer::Embedded(_), None) => all_for_load(load_cpus),
             _ => split_cpus(sut.sut_cpus.as_ref().map(|list| list.0.as_slice()), load_cpus),
         }
     }
@@ -139,12 +139,11 @@ fn cpu_quota(spec: &RunSpec, candidate: &Candidate, plan: &Plan) -> Result<CpuQu
     if let Some(quota) = fixed_quota(&spec.sut, plan) {
         return Ok(quota);
     }
-    if matches!(candidate.server, ChosenServer::Embedded) {
-        let reason = "the database is in the process of the load generator".to_owned();
-        return Ok(CpuQuota { cpus: None, reason });
-    }
     let family = plan.workload.family();
     let own = command_line(family);
+    if let ChosenServer::Embedded(embedded) = &candidate.server {
+        return Ok(CpuQuota { cpus: None, reason: embedded.place.to_owned() });
+    }
     if own.calibration.is_empty() {
         return Ok(uncalibrated_quota(family));
     }

@@ -264,7 +264,7 @@ fn work_dir(candidate: &Candidate) -> Result<PathBuf, Failure> {
 fn data_dir(candidate: &Candidate) -> Result<PathBuf, Failure> {
     match candidate.server {
         ChosenServer::Recipe(_) => paths::make_private(&paths::persistent_dir()),
-        ChosenServer::BuiltIn | ChosenServer::Embedded | ChosenServer::External(_) => {
+        ChosenServer::BuiltIn | ChosenServer::Embedded(_) | ChosenServer::External(_) => {
             Ok(paths::persistent_dir())
         }
     }

@@ -31,6 +31,7 @@ pub(super) static COMMAND_LINE: FamilyCommandLine = FamilyCommandLine {
         status: Some(StatusKind::AppStats),
         arguments: |_, _, plan| arguments(plan),
     }),
+    embedded: None,
     settle: |candidate, _| settle_protocol(candidate),
     target_setting: |_, _| None,
     check_plan: |_, _| Ok(()),
@@ -50,7 +51,7 @@ fn settle_protocol(one: &mut Candidate) -> Result<(), Failure> {
     let protocol = match &one.server {
         ChosenServer::External(ExternalServer::App(server)) => server.protocol,
         ChosenServer::Recipe(recipe) => recipe.app_protocol(),
-        ChosenServer::External(_) | ChosenServer::BuiltIn | ChosenServer::Embedded => AppProtocol::Binary,
+        ChosenServer::External(_) | ChosenServer::BuiltIn | ChosenServer::Embedded(_) => AppProtocol::Binary,
     };
     one.settle(Family::App, Setting::APP_PROTOCOL, &[protocol.name()])
 }

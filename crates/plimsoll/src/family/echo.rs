@@ -17,6 +17,7 @@ pub(super) static COMMAND_LINE: FamilyCommandLine = FamilyCommandLine {
     trusting: |server, _, _| server.clone(),
     own_flag: |_| None,
     started: None,
+    embedded: None,
     settle: |_, _| Ok(()),
     target_setting: |_, _| None,
     check_plan: |_, _| Ok(()),

@@ -9,6 +9,7 @@ mod command_line;
 mod database;
 #[cfg(feature = "echo")]
 mod echo;
+mod file;
 mod order_entry;
 mod sql;
 mod web;
@@ -17,9 +18,10 @@ use model::Family;
 
 pub(crate) use app::memory_limit_hint;
 pub(crate) use calibrated::CalibratedWorkload;
-pub(crate) use command_line::{FamilyCommandLine, StartedServers, ThinkTimeSettings};
+pub(crate) use command_line::{EmbeddedServer, FamilyCommandLine, StartedServers, ThinkTimeSettings};
 pub(crate) use database::session_hint;
-pub(crate) use order_entry::{data_hint, order_data_dir};
+pub(crate) use file::directory_hint;
+pub(crate) use order_entry::data_hint;
 pub(crate) use web::not_fetched_hint;
 
 /// Returns the command line of a family.
@@ -27,6 +29,7 @@ pub(crate) fn command_line(family: Family) -> &'static FamilyCommandLine {
     match family {
         Family::Web => &web::COMMAND_LINE,
         Family::App => &app::COMMAND_LINE,
+        Family::File => &file::COMMAND_LINE,
         Family::OrderEntry => &order_entry::COMMAND_LINE,
         Family::Sql => &sql::COMMAND_LINE,
         #[cfg(feature = "echo")]
@@ -49,8 +52,8 @@ mod tests {
     fn no_two_families_have_a_scheme_in_common() {
         let mut schemes: Vec<&str> =
             Family::ALL.iter().filter_map(|family| command_line(*family).own_scheme).collect();
-        assert_eq!(schemes, ["app", "orders"]);
+        assert_eq!(schemes, ["app", "file", "orders"]);
         schemes.dedup();
-        assert_eq!(schemes.len(), 2);
+        assert_eq!(schemes.len(), 3);
     }
 }

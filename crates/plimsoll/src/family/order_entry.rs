@@ -9,7 +9,8 @@ use observe::StatusKind;
 use testbed::Recipe;
 
 use super::command_line::{
-    FamilyCommandLine, OMIT_SUT, OTHER_SERVER, START_OR_OMIT, StartedServers, ThinkTimeSettings, other_family,
+    EmbeddedServer, FamilyCommandLine, OMIT_SUT, OTHER_SERVER, START_OR_OMIT, StartedServers,
+    ThinkTimeSettings, other_family,
 };
 use super::database::{accepts_any_certificate, is_database, read_database, trusting};
 use crate::arguments::SutArguments;
@@ -24,8 +25,14 @@ const FILES: &str = "order-files";
 /// The fewest requests that may wait in the built-in order-entry server; there is room for one of each user.
 const QUEUE_MIN: u32 = 1024;
 
-/// Name of the embedded database, in place of that of the built-in server.
-const EMBEDDED: &str = "embedded SQLite";
+/// The embedded database.
+static EMBEDDED: EmbeddedServer = EmbeddedServer {
+    plan_name: "embedded",
+    name: "embedded SQLite",
+    is_default: false,
+    place: "the database is in the process of the load generator",
+    data_dir: order_data_dir,
+};
 
 /// Servers of order-entry data on the command line.
 pub(super) static COMMAND_LINE: FamilyCommandLine = FamilyCommandLine {
@@ -46,6 +53,7 @@ pub(super) static COMMAND_LINE: FamilyCommandLine = FamilyCommandLine {
         status: Some(StatusKind::OrderStats),
         arguments: |_, _, plan| arguments(plan),
     }),
+    embedded: Some(&EMBEDDED),
     settle,
     target_setting: |_, _| None,
     check_plan: |_, _| Ok(()),
@@ -101,15 +109,15 @@ fn check_recipe(name: &str, recipe: &Recipe) -> Result<(), Failure> {
 fn settle(one: &mut Candidate, arguments: &SutArguments) -> Result<(), Failure> {
     if one.has_choice(Setting::ORDER_DATABASE, DatabaseMode::Embedded.name()) {
         refuse_for_embedded(one, arguments)?;
-        one.server = ChosenServer::Embedded;
+        one.server = ChosenServer::Embedded(&EMBEDDED);
         for name in [&mut one.label, &mut one.title] {
-            *name = name.replacen(BUILT_IN, EMBEDDED, 1);
+            *name = name.replacen(BUILT_IN, EMBEDDED.name, 1);
         }
     }
     let named = one.external().and_then(database);
     let product = match &one.server {
         ChosenServer::Recipe(recipe) => recipe.database(),
-        ChosenServer::External(_) | ChosenServer::BuiltIn | ChosenServer::Embedded => {
+        ChosenServer::External(_) | ChosenServer::BuiltIn | ChosenServer::Embedded(_) => {
             named.map(|database| database.product)
         }
     };
@@ -156,17 +164,9 @@ fn refuse_unreset(one: &Candidate) -> Result<(), Failure> {
 
 /// Refuses arguments and settings that concern a server, or connections to it, where the database is embedded.
 fn refuse_for_embedded(one: &Candidate, arguments: &SutArguments) -> Result<(), Failure> {
-    let of_server = [
-        ("--target", arguments.target.is_some()),
-        ("--sut", !arguments.sut.is_empty()),
-        ("--sut-cpus", arguments.sut_cpus.is_some()),
-        ("--sut-groups", !arguments.sut_groups.is_empty()),
-        ("--sut-quota", arguments.sut_quota.is_some()),
-        ("--sut-memory", arguments.sut_memory.is_some()),
-        ("--sut-disk", arguments.sut_disk.is_some()),
-        ("--source-addresses", !arguments.source_addresses.is_empty()),
-    ];
-    let given = of_server.into_iter().filter(|(_, is_given)| *is_given).map(|(flag, _)| flag.to_owned());
+    let of_choice = [("--target", arguments.target.is_some()), ("--sut", !arguments.sut.is_empty())];
+    let given = of_choice.into_iter().filter(|(_, is_given)| *is_given).map(|(flag, _)| flag);
+    let given = given.chain(arguments.of_servers()).map(str::to_owned);
     let is_of_server = |name: &str| [Setting::ORDER_SQL, Setting::DATABASE_TLS].contains(&name);
     let set = one.settings.iter().filter(|set| is_of_server(set.setting.name));
     let set = set.map(|set| format!("--set {}={}", set.setting.name, set.value()));
@@ -183,7 +183,7 @@ fn refuse_for_embedded(one: &Candidate, arguments: &SutArguments) -> Result<(), 
 }
 
 /// Returns the directory of order-entry data on SQLite, of the built-in server or embedded.
-pub(crate) fn order_data_dir() -> Result<PathBuf, Failure> {
+pub(super) fn order_data_dir() -> Result<PathBuf, Failure> {
     paths::built_in_dir(FILES)
 }
 
@@ -213,6 +213,7 @@ pub(crate) fn data_hint(target: &str) -> &'static str {
         Some(("postgres", _)) => {
             "set `PGPASSWORD` or `PGPASSFILE` if it asks for a password; its user must be allowed to create a schema"
         }
+        Some(("file", _)) => super::file::DATA_HINT,
         Some(("mysql", _)) => {
             "set `MYSQL_PWD` if it asks for a password; its user must be allowed to create the database \
              `plimsoll_orderentry`"

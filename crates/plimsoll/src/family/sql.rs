@@ -30,6 +30,7 @@ pub(super) static COMMAND_LINE: FamilyCommandLine = FamilyCommandLine {
     },
     own_flag: |_| None,
     started: None,
+    embedded: None,
     settle: |candidate, _| refuse_for_socket(candidate),
     target_setting: |candidate, definition| {
         target_setting(candidate.external().and_then(database), candidate, definition)

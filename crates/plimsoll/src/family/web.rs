@@ -34,6 +34,7 @@ pub(super) static COMMAND_LINE: FamilyCommandLine = FamilyCommandLine {
         arguments: |benchmark, filelist, plan| Ok(arguments(benchmark, filelist, plan)),
     }),
     // Nothing about such a server is a setting.
+    embedded: None,
     settle: |_, _| Ok(()),
     target_setting,
     check_plan: |candidate, plan| match plan.workload.web() {

@@ -29,6 +29,7 @@ mod inventory;
 mod kept_runs;
 mod limits;
 mod metrics;
+mod netbench;
 mod nginx;
 mod orderentry;
 mod own_sql;

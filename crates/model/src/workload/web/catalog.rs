@@ -79,6 +79,7 @@ impl WebWorkload {
             response_parts: Vec::new(),
             notices: Vec::new(),
             bands: Vec::new(),
+            codes: Vec::new(),
             sizing: None,
             outcomes: Vec::new(),
             score: Score::default(),

@@ -1,0 +1,117 @@
+//! The table `[workload]` of a file-server benchmark.
+
+use languages::reader::{TomlTable, ValueError};
+use languages::spec::{ValueSpec, choice, line};
+
+use super::WorkloadDefinition;
+use super::family_spec::{FamilySpec, WorkloadParts};
+use crate::setting::file::{SETTINGS, apply};
+use crate::{ChosenSetting, FileWorkKind, FileWorkload, Workload};
+
+/// The answers of file servers, and of directories in their place.
+pub(super) static SPEC: FamilySpec = FamilySpec {
+    is_started: false,
+    is_described: true,
+    settings: SETTINGS,
+    target,
+    read: |WorkloadParts { workload, protocol, .. }| {
+        read(workload, protocol).map(Workload::File).map(WorkloadDefinition::Complete)
+    },
+};
+
+/// The URLs of directories.
+fn target() -> ValueSpec<String> {
+    line().and_then(|written| {
+        let scheme = "file:///";
+        if written.get(..scheme.len()).is_some_and(|start| start.eq_ignore_ascii_case(scheme)) {
+            Ok(written)
+        } else {
+            Err(ValueError::new("expected the URL of a directory").hint("write `file:///PATH`"))
+        }
+    })
+}
+
+/// Reads `[workload]`; the rest is in the settings of `[protocol]`.
+fn read(workload: Option<TomlTable>, protocol: Option<&[ChosenSetting]>) -> Option<FileWorkload> {
+    let mut table = workload?;
+    table.describe("FileWorkload", "The workload of a file server: its details are in `protocol`.");
+    let kind: Option<FileWorkKind> = table.required("clients", "The work of clients.", choice());
+    table.finish();
+    let mut workload = FileWorkload::new(kind?.standard());
+    protocol?.iter().for_each(|setting| apply(&mut workload, setting.setting.name, setting.value()));
+    Some(workload)
+}
+
+#[cfg(test)]
+mod tests {
+    use units::Nanos;
+
+    use super::*;
+    use crate::definition::parse::{EVERY_FILE_KEY, problem_of};
+    use crate::{
+        Definition, FileDirection, FileDurability, FileMicroSettings, FileMixSettings, FilePads,
+        FileStreamFiles, FileStreamSettings, FileTest, FileTransport, FileVerify, FileWork,
+    };
+
+    #[test]
+    fn every_key_of_file_servers_is_read() {
+        let definition = Definition::parse("my.toml", EVERY_FILE_KEY).unwrap();
+        let WorkloadDefinition::Complete(Workload::File(file)) = &definition.workload else {
+            panic!("of file servers")
+        };
+        let streams = FileStreamSettings {
+            file_bytes: 8 << 20,
+            block_bytes: 1 << 20,
+            files: FileStreamFiles::Many(4),
+            direction: FileDirection::WriteAndFlush,
+        };
+        let expected = FileWorkload {
+            transport: FileTransport::Directory,
+            verify: FileVerify::Full,
+            durability: FileDurability::Write,
+            ..FileWorkload::new(FileWork::Streams(streams))
+        };
+        assert_eq!((file, definition.time_limit), (&expected, Nanos::from_secs(5)));
+        assert_eq!(definition.target.as_deref(), Some("file:///mnt/files"));
+        let of = |clients: &str| {
+            let text = EVERY_FILE_KEY.replace("\"streams\"", clients);
+            let definition = Definition::parse("my.toml", &text).unwrap();
+            let WorkloadDefinition::Complete(Workload::File(file)) = definition.workload else {
+                panic!("of file servers")
+            };
+            file.work
+        };
+        let mix = FileMixSettings { workspace_mebibytes: 80, shared: 0.0, pads: FilePads::Active };
+        assert_eq!(of("\"disk-mix\""), FileWork::DiskMix(mix));
+        let micro = FileMicroSettings {
+            test: FileTest::Stat,
+            file_bytes: 8 << 20,
+            block_bytes: 1 << 20,
+            small_file_bytes: 4096,
+        };
+        assert_eq!(of("\"micro\""), FileWork::Micro(micro));
+    }
+
+    #[test]
+    fn mistakes_are_shown_with_what_is_expected() {
+        let problem = |piece, slip| problem_of(EVERY_FILE_KEY, piece, slip);
+        let found = [
+            problem("clients = \"streams\"", "clients = \"office\""),
+            problem("clients = \"streams\"", "clients = \"streams\"\nmix = 1"),
+            problem("\"80 MiB\"", "\"14 MiB\""),
+            problem("shared = 0", "shared = 101"),
+            problem("\"many:4\"", "\"shared:4\""),
+            problem("\"1 MiB\"", "\"16 MiB\""),
+            problem("\"file:///mnt/files\"", "\"http://127.0.0.1/\""),
+        ];
+        insta::assert_snapshot!(found.join("\n"), @r#"
+        line 12, `"office"`: `workload.clients` is not valid: expected `disk-mix` or `streams` or `micro`, found `office`
+        line 13, `mix`: unknown key `mix` in `workload`: not a key of a definition
+        line 16, `"14 MiB"`: `protocol.workspace` is not valid: expected a size such as `4 KiB`, from 15.0 MiB up to 64.0 GiB
+        line 17, `101`: `protocol.shared` is not valid: expected a whole number from 0 to 100, found 101
+        line 19, `"shared:4"`: `protocol.files` is not valid: expected private, shared, many or many:N, found `shared:4`
+        line 21, `"16 MiB"`: `protocol.block` is not valid: expected a size such as `4 KiB`, from 4.0 KiB up to 8.0 MiB
+        line 9, `"http://127.0.0.1/"`: `target` is not valid: expected the URL of a directory
+        "#);
+    }
+}

@@ -1,0 +1,420 @@
+//! The settings of file-server workloads. Each is of some kinds of work only, and has no value of the others.
+
+use files::{StreamShape, Workspace};
+use languages::NamedValues;
+
+use super::configuration::TIME_LIMIT;
+use super::{Configuration, DefinitionKey, Setting, SettingAccess, SettingChoice, SettingKind, SettingValue};
+use crate::{
+    FileMicroSettings, FileMixSettings, FileStreamFiles, FileStreamSettings, FileWork, FileWorkload, Workload,
+};
+
+const TRANSPORT: &str = "transport";
+const WORKSPACE: &str = "workspace";
+const SHARED: &str = "shared";
+const PAD: &str = "pad";
+const FILE: &str = "file";
+const FILES: &str = "files";
+const DIRECTION: &str = "direction";
+const BLOCK: &str = "block";
+const TEST: &str = "test";
+const SMALL_FILE: &str = "small-file";
+const VERIFY: &str = "verify";
+const DURABILITY: &str = "durability";
+
+/// A mebibyte, the unit of workspaces.
+const MEBIBYTE: u64 = 1 << 20;
+
+/// The largest of the small files of micro-tests.
+const SMALL_FILE_BYTES_MAX: u64 = MEBIBYTE;
+
+pub(crate) const SETTINGS: &[Setting] = &[
+    Setting {
+        name: TRANSPORT,
+        title: "transport",
+        about: "way in which clients reach their files",
+        kind: SettingKind::Choice(&[SettingChoice::new(
+            "directory",
+            "Calls on a directory of this machine, of a disk or of whatever is mounted there",
+        )]),
+        key: DefinitionKey::Optional("directory"),
+        access: SettingAccess::Whole {
+            text: |configuration| Some(file(configuration)?.transport.name().to_owned()),
+            apply: |configuration, value| apply_to(configuration, TRANSPORT, value),
+        },
+    },
+    Setting {
+        name: WORKSPACE,
+        title: "workspace",
+        about: "size of each client's files in a Disk Mix, rounded down to MiB; those beyond 15 MiB fill it up",
+        kind: SettingKind::Bytes {
+            least: Workspace::LEAST as u64 * MEBIBYTE,
+            most: Workspace::MOST as u64 * MEBIBYTE,
+            has_auto: false,
+        },
+        key: DefinitionKey::Optional("20 MiB"),
+        access: SettingAccess::Whole {
+            text: |configuration| Some(format!("{} MiB", mix(configuration)?.workspace_mebibytes)),
+            apply: |configuration, value| apply_to(configuration, WORKSPACE, value),
+        },
+    },
+    Setting {
+        name: SHARED,
+        title: "shared files",
+        about: "part of the reading, asking and searching of a Disk Mix that is on files which all clients share, in \
+                percent; with 0 none is, as with dbench, else 5 % of the updates are, too",
+        kind: SettingKind::Count { least: 0, most: 100 },
+        key: DefinitionKey::Optional("20"),
+        access: SettingAccess::Whole {
+            text: |configuration| Some(format!("{:.0} %", mix(configuration)?.shared * 100.0)),
+            apply: |configuration, value| apply_to(configuration, SHARED, value),
+        },
+    },
+    Setting {
+        name: PAD,
+        title: "files that fill up workspaces",
+        about: "use of the files that fill up a workspace",
+        kind: SettingKind::Choice(&[
+            SettingChoice::new("inert", "They are only there, as in the original"),
+            SettingChoice::new(
+                "active",
+                "They are read as documents are: what is in use grows with the workspace",
+            ),
+        ]),
+        key: DefinitionKey::Optional("inert"),
+        access: SettingAccess::Whole {
+            text: |configuration| Some(mix(configuration)?.pads.name().to_owned()),
+            apply: |configuration, value| apply_to(configuration, PAD, value),
+        },
+    },
+    Setting {
+        name: FILES,
+        title: "files of streams",
+        about: "files that streams read or write",
+        kind: SettingKind::Choice(&[
+            SettingChoice::new("private", "One of each client"),
+            SettingChoice::new("shared", "One that all clients read"),
+            SettingChoice {
+                number: Some("that of the files of each client"),
+                ..SettingChoice::new("many", "Several of each client, in turn: 16, or `many:N`")
+            },
+        ]),
+        key: DefinitionKey::Optional("private"),
+        access: SettingAccess::Whole {
+            text: |configuration| Some(files_text(streams(configuration)?.files)),
+            apply: |configuration, value| apply_to(configuration, FILES, value),
+        },
+    },
+    Setting {
+        name: FILE,
+        title: "size of a file",
+        about: "size of each file of streams, and of that with requests at random places",
+        kind: SettingKind::Bytes { least: 4096, most: StreamShape::FILE_MOST, has_auto: false },
+        key: DefinitionKey::Optional("32 MiB"),
+        access: SettingAccess::Whole {
+            text: |configuration| large_file(configuration).map(|(file, _)| size_text(file)),
+            apply: |configuration, value| apply_to(configuration, FILE, value),
+        },
+    },
+    Setting {
+        name: BLOCK,
+        title: "size of a request",
+        about: "size of each read or write of streams, and of those at random places",
+        kind: SettingKind::Bytes {
+            least: StreamShape::BLOCK_LEAST,
+            most: StreamShape::BLOCK_MOST,
+            has_auto: false,
+        },
+        key: DefinitionKey::Optional("64 KiB"),
+        access: SettingAccess::Whole {
+            text: |configuration| large_file(configuration).map(|(_, block)| size_text(block)),
+            apply: |configuration, value| apply_to(configuration, BLOCK, value),
+        },
+    },
+    Setting {
+        name: DIRECTION,
+        title: "direction of streams",
+        about: "direction of streams",
+        kind: SettingKind::Choice(&[
+            SettingChoice::new("read", "Open, read to the end, close"),
+            SettingChoice::new("write", "Create or cut, write, close"),
+            SettingChoice::new("write-flush", "Create or cut, write, flush, close"),
+        ]),
+        key: DefinitionKey::Optional("read"),
+        access: SettingAccess::Whole {
+            text: |configuration| Some(streams(configuration)?.direction.name().to_owned()),
+            apply: |configuration, value| apply_to(configuration, DIRECTION, value),
+        },
+    },
+    Setting {
+        name: TEST,
+        title: "micro-test",
+        about: "kind of operation that clients perform in a micro-test",
+        kind: SettingKind::Choice(&[
+            SettingChoice::new("rand-read", "Aligned reads at random places of a file of each client"),
+            SettingChoice::new("rand-write", "Aligned writes at random places of a file of each client"),
+            SettingChoice::new(
+                "dir-search",
+                "Searches of folders of 10 to 10,000 entries, without and with a match in turns",
+            ),
+            SettingChoice::new("open-close", "Small files are opened and closed"),
+            SettingChoice::new("create-delete", "1,000 small files are created, and then deleted"),
+            SettingChoice::new("stat", "Paths of small files are asked about"),
+            SettingChoice::new("rename", "1,000 small files are renamed, and then named back"),
+            SettingChoice::new("lock", "A byte of a file that all clients share is locked and unlocked"),
+        ]),
+        key: DefinitionKey::Optional("rand-read"),
+        access: SettingAccess::Whole {
+            text: |configuration| Some(micro(configuration)?.test.name().to_owned()),
+            apply: |configuration, value| apply_to(configuration, TEST, value),
+        },
+    },
+    Setting {
+        name: SMALL_FILE,
+        title: "size of a small file",
+        about: "size of each small file of a micro-test",
+        kind: SettingKind::Bytes { least: 0, most: SMALL_FILE_BYTES_MAX, has_auto: false },
+        key: DefinitionKey::Optional("0 B"),
+        access: SettingAccess::Whole {
+            text: |configuration| {
+                let micro = micro(configuration).filter(|micro| micro.test.has_small_files());
+                micro.map(|micro| size_text(micro.small_file_bytes))
+            },
+            apply: |configuration, value| apply_to(configuration, SMALL_FILE, value),
+        },
+    },
+    Setting {
+        name: VERIFY,
+        title: "verification of reads",
+        about: "depth to which bytes that were read are verified",
+        kind: SettingKind::Choice(&[
+            SettingChoice::new("off", "Not at all"),
+            SettingChoice::new(
+                "stamp",
+                "The stamp of each block: run, file, generation and number of the block",
+            ),
+            SettingChoice::new("full", "Every byte, where it is known which were written"),
+        ]),
+        key: DefinitionKey::Optional("stamp"),
+        access: SettingAccess::Whole {
+            text: |configuration| Some(file(configuration)?.verify.name().to_owned()),
+            apply: |configuration, value| apply_to(configuration, VERIFY, value),
+        },
+    },
+    Setting {
+        name: DURABILITY,
+        title: "durability",
+        about: "moment at which written bytes must be on the disk",
+        kind: SettingKind::Choice(&[
+            SettingChoice::new("flush", "When a client flushes its file"),
+            SettingChoice::new("write", "At the end of each write"),
+            SettingChoice::new("none", "None: a flush does nothing"),
+        ]),
+        key: DefinitionKey::Optional("flush"),
+        access: SettingAccess::Whole {
+            text: |configuration| Some(file(configuration)?.durability.name().to_owned()),
+            apply: |configuration, value| apply_to(configuration, DURABILITY, value),
+        },
+    },
+    TIME_LIMIT,
+];
+
+/// The number of files of `many` without a number.
+const MANY: u32 = 16;
+
+/// Gives a workload the value of a setting by its name; one of another kind of work stays as it is.
+pub(crate) fn apply(workload: &mut FileWorkload, name: &str, value: &SettingValue) {
+    match (name, value) {
+        (TRANSPORT, _) => workload.transport = chosen(value).unwrap_or(workload.transport),
+        (VERIFY, _) => workload.verify = chosen(value).unwrap_or(workload.verify),
+        (DURABILITY, _) => workload.durability = chosen(value).unwrap_or(workload.durability),
+        _ => match &mut workload.work {
+            FileWork::DiskMix(mix) => apply_to_mix(mix, name, value),
+            FileWork::Streams(streams) => apply_to_streams(streams, name, value),
+            FileWork::Micro(micro) => apply_to_micro(micro, name, value),
+        },
+    }
+}
+
+fn apply_to_mix(mix: &mut FileMixSettings, name: &str, value: &SettingValue) {
+    match (name, value) {
+        (WORKSPACE, SettingValue::Bytes(bytes)) => {
+            mix.workspace_mebibytes = u32::try_from(bytes / MEBIBYTE).unwrap_or(Workspace::MOST);
+        }
+        (SHARED, SettingValue::Count(percent)) => mix.shared = f64::from(*percent) / 100.0,
+        (PAD, _) => mix.pads = chosen(value).unwrap_or(mix.pads),
+        _ => {}
+    }
+}
+
+fn apply_to_streams(streams: &mut FileStreamSettings, name: &str, value: &SettingValue) {
+    match (name, value) {
+        (FILE, SettingValue::Bytes(bytes)) => streams.file_bytes = *bytes,
+        (BLOCK, SettingValue::Bytes(bytes)) => streams.block_bytes = *bytes,
+        (FILES, SettingValue::Choice(name, number)) => {
+            streams.files = match *name {
+                "shared" => FileStreamFiles::Shared,
+                "many" => FileStreamFiles::Many(number.unwrap_or(MANY)),
+                _ => FileStreamFiles::Private,
+            };
+        }
+        (DIRECTION, _) => streams.direction = chosen(value).unwrap_or(streams.direction),
+        _ => {}
+    }
+}
+
+fn apply_to_micro(micro: &mut FileMicroSettings, name: &str, value: &SettingValue) {
+    match (name, value) {
+        (TEST, _) => micro.test = chosen(value).unwrap_or(micro.test),
+        (FILE, SettingValue::Bytes(bytes)) => micro.file_bytes = *bytes,
+        (BLOCK, SettingValue::Bytes(bytes)) => micro.block_bytes = *bytes,
+        (SMALL_FILE, SettingValue::Bytes(bytes)) => micro.small_file_bytes = *bytes,
+        _ => {}
+    }
+}
+
+/// Returns the value of a name.
+fn chosen<T: NamedValues + Copy>(value: &SettingValue) -> Option<T> {
+    match value {
+        SettingValue::Choice(name, _) => T::named(name),
+        _ => None,
+    }
+}
+
+fn apply_to(configuration: &mut Configuration, name: &str, value: &SettingValue) {
+    if let Workload::File(workload) = &mut configuration.workload {
+        apply(workload, name, value);
+    }
+}
+
+fn file(configuration: &Configuration) -> Option<&FileWorkload> {
+    configuration.workload.file()
+}
+
+fn mix(configuration: &Configuration) -> Option<&FileMixSettings> {
+    if let FileWork::DiskMix(mix) = &file(configuration)?.work { Some(mix) } else { None }
+}
+
+fn streams(configuration: &Configuration) -> Option<&FileStreamSettings> {
+    if let FileWork::Streams(streams) = &file(configuration)?.work { Some(streams) } else { None }
+}
+
+fn micro(configuration: &Configuration) -> Option<&FileMicroSettings> {
+    if let FileWork::Micro(micro) = &file(configuration)?.work { Some(micro) } else { None }
+}
+
+/// Returns the sizes of a file that is read or written in requests of one size, and of these.
+fn large_file(configuration: &Configuration) -> Option<(u64, u64)> {
+    match &file(configuration)?.work {
+        FileWork::DiskMix(_) => None,
+        FileWork::Streams(streams) => Some((streams.file_bytes, streams.block_bytes)),
+        FileWork::Micro(micro) => micro.test.is_random().then_some((micro.file_bytes, micro.block_bytes)),
+    }
+}
+
+/// Writes a size exactly, so that every other size is another text.
+fn size_text(bytes: u64) -> String {
+    let units = [("GiB", 1 << 30), ("MiB", MEBIBYTE), ("KiB", 1 << 10)];
+    match units.into_iter().find(|(_, size)| bytes != 0 && bytes.is_multiple_of(*size)) {
+        Some((unit, size)) => format!("{} {unit}", bytes / size),
+        None => format!("{bytes} B"),
+    }
+}
+
+fn files_text(files: FileStreamFiles) -> String {
+    match files {
+        FileStreamFiles::Private => "private".to_owned(),
+        FileStreamFiles::Shared => "shared".to_owned(),
+        FileStreamFiles::Many(n_files) => format!("many:{n_files}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Family, FileDirection, FileDurability, FilePads, FileTest, FileTransport, FileVerify};
+
+    #[test]
+    fn choices_are_the_names_of_the_model() {
+        let choices = |name: &str| -> Vec<&'static str> {
+            let setting = SETTINGS.iter().find(|setting| setting.name == name).unwrap();
+            let SettingKind::Choice(choices) = setting.kind else { panic!("{name}") };
+            choices.iter().map(|choice| choice.name).collect()
+        };
+        assert_eq!(choices(TRANSPORT), FileTransport::ALL.map(FileTransport::name));
+        assert_eq!(choices(PAD), FilePads::ALL.map(FilePads::name));
+        assert_eq!(choices(DIRECTION), FileDirection::ALL.map(FileDirection::name));
+        assert_eq!(choices(TEST), FileTest::ALL.map(FileTest::name));
+        assert_eq!(choices(VERIFY), FileVerify::ALL.map(FileVerify::name));
+        assert_eq!(choices(DURABILITY), FileDurability::ALL.map(FileDurability::name));
+    }
+
+    fn configuration(work: FileWork) -> Configuration {
+        Configuration {
+            workload: Workload::File(FileWorkload::new(work)),
+            time_limit: units::Nanos::from_secs(1),
+            filelist: String::new(),
+        }
+    }
+
+    /// A setting has no value of work that it is not of.
+    #[test]
+    fn every_setting_has_an_effect_where_it_has_a_value() {
+        let works = [
+            FileWork::DiskMix(FileMixSettings::STANDARD),
+            FileWork::Streams(FileStreamSettings::STANDARD),
+            FileWork::Micro(FileMicroSettings::standard(FileTest::RandomWrite)),
+            FileWork::Micro(FileMicroSettings::standard(FileTest::CreateDelete)),
+        ];
+        let shown = works.map(|work| {
+            let mut names = Vec::new();
+            for (name, value) in [
+                ("workspace", "81.5 MiB"),
+                ("shared", "0"),
+                ("pad", "active"),
+                ("files", "many"),
+                ("files", "many:3"),
+                ("file", "4 GiB"),
+                ("block", "1 MiB"),
+                ("direction", "write-flush"),
+                ("test", "stat"),
+                ("small-file", "4 KiB"),
+                ("verify", "full"),
+                ("durability", "none"),
+            ] {
+                let before = configuration(work);
+                let chosen = Family::File.choose_setting(name, value).unwrap();
+                let values = chosen.setting.values(&before);
+                let after = before.clone().with(std::slice::from_ref(&chosen));
+                assert!(values.is_empty() || after != before, "{name} of {work:?}");
+                names.extend(
+                    chosen.setting.values(&after).into_iter().map(|(name, text)| format!("{name}={text}")),
+                );
+            }
+            names.join(" ")
+        });
+        insta::assert_snapshot!(shown.join("\n"), @"
+        workspace=81 MiB shared=0 % pad=active verify=full durability=none
+        files=many:16 files=many:3 file=4 GiB block=1 MiB direction=write-flush verify=full durability=none
+        file=4 GiB block=1 MiB test=stat verify=full durability=none
+        test=stat small-file=4 KiB verify=full durability=none
+        ");
+    }
+
+    /// The values of a definition that leaves all settings out are those of the workload that it begins with, but for the
+    /// sizes of micro-tests, which share their names with those of streams.
+    #[test]
+    fn defaults_are_those_of_the_workload() {
+        for work in
+            [FileWork::DiskMix(FileMixSettings::STANDARD), FileWork::Streams(FileStreamSettings::STANDARD)]
+        {
+            let mut workload = FileWorkload::new(work);
+            for setting in SETTINGS {
+                if let DefinitionKey::Optional(value) = setting.key {
+                    apply(&mut workload, setting.name, &setting.kind.parse(value).unwrap());
+                }
+            }
+            assert_eq!(workload, FileWorkload::new(work));
+        }
+    }
+}
