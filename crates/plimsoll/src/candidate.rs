@@ -6,8 +6,8 @@ use fleet::ExternalServer;
 use model::{AcceleratorPlan, ChosenSetting, Family, FileSet, Gateway, SettingValue};
 use testbed::Recipe;
 
+use crate::embedded_server::EmbeddedServer;
 use crate::exit::Failure;
-use crate::family::EmbeddedServer;
 use crate::local_server::is_here;
 use crate::placement::BUILT_IN;
 

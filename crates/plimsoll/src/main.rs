@@ -13,6 +13,7 @@ mod choice;
 mod commands;
 mod connect_to;
 mod database_password;
+mod embedded_server;
 mod exit;
 mod fail_if;
 mod family;

@@ -1,8 +1,6 @@
 //! Command lines: the answers of families to the arguments of a run, and to a user whose run does not succeed. Each
 //! family states its own in its file.
 
-use std::path::PathBuf;
-
 use drivers::Trust;
 use fleet::{ExternalServer, FleetError, SetupError, VerifyError};
 use model::{ChosenSetting, Definition, Family, Plan, WorkloadDefinition};
@@ -12,6 +10,7 @@ use testbed::Recipe;
 use super::calibrated::CalibratedWorkload;
 use crate::arguments::SutArguments;
 use crate::candidate::Candidate;
+use crate::embedded_server::EmbeddedServer;
 use crate::exit::Failure;
 
 /// The answers of a family to the arguments of a run, and to a user whose run does not succeed.
@@ -77,21 +76,6 @@ pub(crate) struct StartedServers {
     pub(crate) status: Option<StatusKind>,
     /// Returns the arguments of the built-in server.
     pub(crate) arguments: BuiltInArguments,
-}
-
-/// The answers of a family about data within this process, or that it calls itself, in place of a server.
-#[derive(Debug)]
-pub(crate) struct EmbeddedServer {
-    /// The name in plans, in place of that of a server.
-    pub(crate) plan_name: &'static str,
-    /// The name for people.
-    pub(crate) name: &'static str,
-    /// Whether it is loaded unless the run names a server.
-    pub(crate) is_default: bool,
-    /// The reason why it has no quota: a clause.
-    pub(crate) place: &'static str,
-    /// Returns the directory of the data.
-    pub(crate) data_dir: fn() -> Result<PathBuf, Failure>,
 }
 
 /// A function of a benchmark, the filelist that the run names, and a plan, to the arguments of a built-in server.

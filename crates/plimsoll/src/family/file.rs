@@ -3,8 +3,9 @@
 use drivers::file::directory::FileRootError;
 use fleet::ExternalServer;
 
-use super::command_line::{EmbeddedServer, FamilyCommandLine};
+use super::command_line::FamilyCommandLine;
 use crate::arguments::SutArguments;
+use crate::embedded_server::EmbeddedServer;
 use crate::exit::Failure;
 use crate::paths;
 

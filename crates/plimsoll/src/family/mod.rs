@@ -18,7 +18,7 @@ use model::Family;
 
 pub(crate) use app::memory_limit_hint;
 pub(crate) use calibrated::CalibratedWorkload;
-pub(crate) use command_line::{EmbeddedServer, FamilyCommandLine, StartedServers, ThinkTimeSettings};
+pub(crate) use command_line::{FamilyCommandLine, StartedServers, ThinkTimeSettings};
 pub(crate) use database::session_hint;
 pub(crate) use file::directory_hint;
 pub(crate) use order_entry::data_hint;

@@ -9,12 +9,12 @@ use observe::StatusKind;
 use testbed::Recipe;
 
 use super::command_line::{
-    EmbeddedServer, FamilyCommandLine, OMIT_SUT, OTHER_SERVER, START_OR_OMIT, StartedServers,
-    ThinkTimeSettings, other_family,
+    FamilyCommandLine, OMIT_SUT, OTHER_SERVER, START_OR_OMIT, StartedServers, ThinkTimeSettings, other_family,
 };
 use super::database::{accepts_any_certificate, is_database, read_database, trusting};
 use crate::arguments::SutArguments;
 use crate::candidate::{Candidate, ChosenServer};
+use crate::embedded_server::EmbeddedServer;
 use crate::exit::Failure;
 use crate::paths;
 use crate::placement::BUILT_IN;

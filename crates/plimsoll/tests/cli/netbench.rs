@@ -177,5 +177,9 @@ fn arguments_of_servers_and_settings_of_other_work_are_refused() {
         .run(&["run", "seqread", "--quick", "--set", "files=shared", "--set", "direction=write"])
         .expect(2)
         .expect_stderr("a file that all clients share is only read");
-    fixture.run(&["show", "netbench"]).expect(0).expect_stdout("workspace").expect_stdout("path query missing");
+    fixture
+        .run(&["show", "netbench"])
+        .expect(0)
+        .expect_stdout("workspace")
+        .expect_stdout("path query missing");
 }
