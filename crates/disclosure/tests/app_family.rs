@@ -52,12 +52,12 @@ fn the_rest_of_the_response_time_stands_beside_the_times_of_the_server() {
     point.kinds[1].rest_mean = None;
     point.total.rest_mean = None;
     let table = kinds(&fixture);
-    let headings = &table.headings()[8..];
+    let headings = &table.headings()[9..];
     let names =
         ["Mean queue", "Mean service", "Mean network and client", "Mean sent bytes", "Mean received bytes"];
     assert!(names.iter().zip(headings).all(|(name, heading)| heading.starts_with(name)), "{headings:?}");
     assert_eq!(headings.len(), names.len());
-    let rows: Vec<Vec<String>> = table.plain_rows().into_iter().map(|row| row[8..11].to_vec()).collect();
+    let rows: Vec<Vec<String>> = table.plain_rows().into_iter().map(|row| row[9..12].to_vec()).collect();
     let row = |rest: &str| ["1.00 ms", "3.00 ms", rest].map(str::to_owned).to_vec();
     let known = row("1.00 ms");
     let unknown = row("–");
@@ -70,7 +70,7 @@ fn a_server_that_states_no_times_of_its_own_has_no_rest() {
     let mut fixture = fixture();
     fixture.plan.catalog.response_parts.clear();
     let table = kinds(&fixture);
-    assert_eq!(table.headings().len(), 12, "{:?}", table.headings());
-    assert!(table.plain_rows().iter().all(|row| row.len() == 12));
+    assert_eq!(table.headings().len(), 13, "{:?}", table.headings());
+    assert!(table.plain_rows().iter().all(|row| row.len() == 13));
     assert!(!format!("{:?}", table.note).contains("network and client"));
 }
