@@ -54,7 +54,10 @@ fn asked(request: &RunRequest<'_>, sut: Option<&RunningSut>, target: &ResolvedTa
     InventoryInput {
         disclose_identity: request.disclose_identity,
         server: target.address().map(|address| address.ip()),
-        files: sut.map(|_| request.files_dir.clone()),
+        files: match target.directory() {
+            Some(directory) => Some(directory.to_owned()),
+            None => sut.map(|_| request.files_dir.clone()),
+        },
         work: sut.map(|_| request.work_dir.clone()),
         run_file: std::path::absolute(request.run_file).ok(),
     }

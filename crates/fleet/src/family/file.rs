@@ -244,6 +244,10 @@ impl LoadTarget for FileTarget {
         Some(DiskUse { users, each, directory: self.directory.path.clone() })
     }
 
+    fn directory(&self) -> Option<&Path> {
+        Some(&self.directory.path)
+    }
+
     fn evicted(&self) -> Option<&'static str> {
         Some("the clients’ files")
     }

@@ -73,6 +73,11 @@ pub(crate) trait LoadTarget: fmt::Debug + Send + Sync {
         None
     }
 
+    /// Returns the directory of this machine that is loaded; `None` of a server.
+    fn directory(&self) -> Option<&Path> {
+        None
+    }
+
     /// Returns the files that are taken out of the page cache before each load point, in words; `None` if none are.
     fn evicted(&self) -> Option<&'static str> {
         None
