@@ -16,6 +16,7 @@ mod pages;
 mod records;
 mod run_files;
 mod sessions;
+mod smb_replies;
 mod texts;
 
 // The codec of records is the run file's own business; its source is built in here as it is.
@@ -43,6 +44,8 @@ const TARGETS: &[Target] = &[
     ("order-entry", frames::order_entry),
     ("app-reply", app_replies::reply),
     ("load-file", load_files::load_file),
+    ("smb-reply", smb_replies::reply),
+    ("smb-login", smb_replies::login),
     ("templates", sessions::templates),
     ("data", sessions::data),
     ("set-cookie", sessions::set_cookie),

@@ -15,6 +15,7 @@ mod lost_connections;
 mod orders;
 mod requests;
 mod runs;
+mod samba;
 mod sessions;
 mod tls;
 mod unix_sockets;

@@ -11,6 +11,7 @@
 //! - `failure`: failures by their meaning, and the replies of operations
 //! - `name_pattern`: the names that a search matches, where the driver compares them itself
 //! - [`directory`]: the files of a directory, by calls of this process
+//! - [`smb`]: the files of an SMB share, by sessions of our own
 
 mod content;
 pub mod directory;
@@ -20,6 +21,7 @@ mod handle_table;
 mod name_pattern;
 mod options;
 mod path_text;
+pub mod smb;
 
 pub use file_set::{FileSet, FileSetPlan};
 pub use options::{Durability, FileClientOptions};
