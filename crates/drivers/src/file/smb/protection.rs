@@ -1,10 +1,13 @@
 //! Signatures and encryption of messages, in place.
 //!
-//! HMAC-SHA256, AES-GMAC and AES-GCM are those of the TLS library, which is linked anyway: the crate `smb2` copies each
-//! message and expands the key for each. AES-CMAC, for servers that have no GMAC, is that of `smb2`.
+//! HMAC-SHA256 and AES-GCM are those of the TLS library, which is linked anyway: the crate `smb2` copies each message and
+//! expands the key for each. AES-GMAC is that of `aes-gcm`, which `smb2` brings along: of 60 KiB it takes 16 µs, and that of
+//! the TLS library, which is not made for much data without encryption, 43 µs. AES-CMAC, for servers that have no GMAC, is
+//! that of `smb2`.
 
 use std::fmt;
 
+use aes_gcm::{AeadInOut, Aes128Gcm, KeyInit};
 use ring::aead::{AES_128_GCM, Aad, LessSafeKey, Nonce, Tag, UnboundKey};
 use ring::hmac;
 use smb2::crypto::signing::{SigningAlgorithm, sign_message, verify_signature};
@@ -35,7 +38,7 @@ pub(super) enum SigningKey {
     /// HMAC-SHA256, of SMB 2.1.
     Hmac(Box<hmac::Key>),
     /// AES-128-GMAC.
-    Gmac(Box<LessSafeKey>),
+    Gmac(Box<Aes128Gcm>),
     /// AES-128-CMAC.
     Cmac([u8; KEY_BYTES]),
 }
@@ -62,7 +65,7 @@ impl SigningKey {
 
     /// Makes a key for AES-128-GMAC.
     pub(super) fn gmac(key: &[u8; KEY_BYTES]) -> SigningKey {
-        SigningKey::Gmac(Box::new(cipher(key)))
+        SigningKey::Gmac(Box::new(Aes128Gcm::new(key.into())))
     }
 
     /// Returns the name of the algorithm.
@@ -103,10 +106,10 @@ impl SigningKey {
                 let mut nonce = [0; NONCE_BYTES];
                 nonce[..8].copy_from_slice(&number.to_le_bytes());
                 nonce[8] = u8::from(signer == Signer::Server);
-                let nonce = Nonce::assume_unique_for_key(nonce);
                 // It fails for messages of many gigabytes only.
-                if let Ok(tag) = key.seal_in_place_separate_tag(nonce, Aad::from(&*message), &mut []) {
-                    signature.copy_from_slice(tag.as_ref());
+                let nothing = <&mut [u8]>::default();
+                if let Ok(tag) = key.encrypt_inout_detached(&nonce.into(), message, nothing.into()) {
+                    signature.copy_from_slice(&tag);
                 }
             }
             SigningKey::Cmac(key) => {
