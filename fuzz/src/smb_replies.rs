@@ -1,4 +1,4 @@
-//! What SMB servers send: replies to requests, and those that open a session.
+//! Messages of SMB servers: replies to requests, and those that open a session.
 
 use drivers::file::smb::untrusted::{REQUEST_KINDS, opening, replies};
 use drivers::file::smb::{SmbAccount, SmbDialect, SmbOptions, SmbTarget};

@@ -24,7 +24,7 @@ use super::connection::SmbConnection;
 use super::failure::{SmbFailure, Violation};
 use super::frame::{BufferPool, FrameBuffer};
 use super::status::NtStatus;
-use super::wire::{InfoClass, LockUse, OpenedFile, Opening, Request, SAME_FILE, SmbReply};
+use super::wire::{InfoClass, LockUse, OpenMode, OpenedFile, Request, SAME_FILE, SmbReply};
 use crate::file::Durability;
 use crate::file::content::ClientContent;
 use crate::file::handle_table::{HandleTable, OpenFile};
@@ -57,7 +57,7 @@ pub(super) struct SmbClient {
     n_times: u64,
 }
 
-/// What a client works with besides its session.
+/// The things that a client works with besides its session.
 pub(super) struct ActionContext<'a> {
     pub(super) shared: &'a SmbContext,
     pub(super) content: &'a mut ClientContent,
@@ -109,7 +109,7 @@ impl SmbClient {
     ) -> Result<SmbClient, SmbFailure> {
         let nothing = FileId { persistent: 0, volatile: 0 };
         let mut client = SmbClient { connection, root: nothing, handles: HandleTable::new(), n_times: 0 };
-        client.root = client.create(folder, Opening::LISTING, pool).await?.id;
+        client.root = client.create(folder, OpenMode::LISTING, pool).await?.id;
         Ok(client)
     }
 
@@ -125,18 +125,18 @@ impl SmbClient {
         let pool = &context.shared.pool;
         match operation.action {
             FileAction::Open(handle, path) => {
-                self.open(operation, (handle, path), Opening::EXISTING, context).await
+                self.open(operation, (handle, path), OpenMode::EXISTING, context).await
             }
             FileAction::Create(handle, path, existing) => {
                 let opening = match existing {
-                    ExistingFile::Refuse => Opening::NEW,
-                    ExistingFile::Keep => Opening::NEW_OR_EXISTING,
-                    ExistingFile::Truncate => Opening::NEW_OR_EMPTY,
+                    ExistingFile::Refuse => OpenMode::NEW,
+                    ExistingFile::Keep => OpenMode::NEW_OR_EXISTING,
+                    ExistingFile::Truncate => OpenMode::NEW_OR_EMPTY,
                 };
                 self.open(operation, (handle, path), opening, context).await
             }
             FileAction::CreateFolder(handle, path) => {
-                self.open(operation, (handle, path), Opening::FOLDER, context).await
+                self.open(operation, (handle, path), OpenMode::FOLDER, context).await
             }
             FileAction::Close(handle) => {
                 let open = self.handles.remove(handle).ok_or_else(not_open)?;
@@ -146,7 +146,7 @@ impl SmbClient {
             FileAction::Write(handle, range) => self.write(handle, range, context).await,
             FileAction::Flush(handle) => self.single(Request::Flush(self.file(handle)?.0), pool).await,
             FileAction::PathQuery(path, level) => {
-                self.chain(path, Opening::QUERY, Some(Request::Query(SAME_FILE, file_class(level))), context)
+                self.chain(path, OpenMode::QUERY, Some(Request::Query(SAME_FILE, file_class(level))), context)
                     .await
             }
             FileAction::FileQuery(handle, level) => {
@@ -164,12 +164,12 @@ impl SmbClient {
             FileAction::Rename(from, to) => self.rename(from, to, context).await,
             FileAction::Unlink(path) => {
                 let delete = Request::DeleteOnClose(SAME_FILE);
-                self.chain(path, Opening::DELETION, Some(delete), context).await?;
+                self.chain(path, OpenMode::DELETION, Some(delete), context).await?;
                 context.content.deleted(path);
                 Ok(())
             }
             FileAction::MakeFolder(path) => {
-                match self.chain(path, Opening::NEW_FOLDER, None, context).await {
+                match self.chain(path, OpenMode::NEW_FOLDER, None, context).await {
                     // Whoever captured the mix had no folder there, or did not mind.
                     Err(failure)
                         if failure.code == NtStatus::OBJECT_NAME_COLLISION.0
@@ -182,7 +182,7 @@ impl SmbClient {
             }
             FileAction::RemoveFolder(path) => {
                 let delete = Request::DeleteOnClose(SAME_FILE);
-                self.chain(path, Opening::FOLDER_DELETION, Some(delete), context).await
+                self.chain(path, OpenMode::FOLDER_DELETION, Some(delete), context).await
             }
             FileAction::RemoveTree(path) => {
                 let (folder, is_kept) = {
@@ -209,7 +209,7 @@ impl SmbClient {
         &mut self,
         operation: &FileOperation,
         (handle, path): (Handle, FilePath),
-        opening: Opening,
+        opening: OpenMode,
         context: &mut ActionContext<'_>,
     ) -> Result<(), SmbFailure> {
         let pool = &context.shared.pool;
@@ -324,7 +324,7 @@ impl SmbClient {
             let mut paths = context.shared.paths.borrow_mut();
             let (folder, pattern) = paths.folder_and_pattern(path);
             let requests = [
-                Request::Create(folder, Opening::LISTING),
+                Request::Create(folder, OpenMode::LISTING),
                 Request::Search(SAME_FILE, pattern, true),
                 Request::Close(SAME_FILE),
             ];
@@ -392,7 +392,7 @@ impl SmbClient {
             let mut paths = context.shared.paths.borrow_mut();
             let (from, to) = paths.two_of_server(from, to);
             let rename = Request::Rename(SAME_FILE, to);
-            let requests = [Request::Create(from, Opening::RENAMING), rename, Request::Close(SAME_FILE)];
+            let requests = [Request::Create(from, OpenMode::RENAMING), rename, Request::Close(SAME_FILE)];
             self.connection.compose(&requests, pool)?
         };
         self.chained(frame, pool, true, &mut |_, _| Ok(())).await?;
@@ -405,7 +405,7 @@ impl SmbClient {
     async fn chain(
         &mut self,
         path: FilePath,
-        opening: Opening,
+        opening: OpenMode,
         request: Option<Request<'_>>,
         context: &ActionContext<'_>,
     ) -> Result<(), SmbFailure> {
@@ -421,7 +421,7 @@ impl SmbClient {
     fn compose_chain(
         &mut self,
         path: &str,
-        opening: Opening,
+        opening: OpenMode,
         request: Option<Request<'_>>,
         pool: &BufferPool,
     ) -> Result<FrameBuffer, SmbFailure> {
@@ -471,7 +471,7 @@ impl SmbClient {
     pub(super) async fn create(
         &mut self,
         path: &str,
-        opening: Opening,
+        opening: OpenMode,
         pool: &BufferPool,
     ) -> Result<OpenedFile, SmbFailure> {
         let frame = self.connection.compose(&[Request::Create(path, opening)], pool)?;
@@ -496,7 +496,7 @@ impl SmbClient {
             let entries = self.page_of(&path, pool).await?;
             let inner = entries.iter().find(|(_, is_folder)| *is_folder);
             for (name, _) in entries.iter().filter(|(_, is_folder)| !is_folder) {
-                self.remove(&join(&path, name), Opening::DELETION, pool).await?;
+                self.remove(&join(&path, name), OpenMode::DELETION, pool).await?;
             }
             match inner {
                 Some(_) if DEPTH_MAX <= within.len() => {
@@ -506,7 +506,7 @@ impl SmbClient {
                 None if entries.is_empty() => {
                     within.pop();
                     if !(is_kept && within.is_empty()) {
-                        self.remove(&path, Opening::FOLDER_DELETION, pool).await?;
+                        self.remove(&path, OpenMode::FOLDER_DELETION, pool).await?;
                     }
                 }
                 // The next page, now that these are gone.
@@ -523,7 +523,7 @@ impl SmbClient {
         pool: &BufferPool,
     ) -> Result<Vec<(String, bool)>, SmbFailure> {
         let requests = [
-            Request::Create(folder, Opening::LISTING),
+            Request::Create(folder, OpenMode::LISTING),
             Request::Search(SAME_FILE, "*", true),
             Request::Close(SAME_FILE),
         ];
@@ -545,7 +545,7 @@ impl SmbClient {
         folder: &str,
         pool: &BufferPool,
     ) -> Result<Vec<(String, bool)>, SmbFailure> {
-        let opened = self.create(folder, Opening::LISTING, pool).await?;
+        let opened = self.create(folder, OpenMode::LISTING, pool).await?;
         let mut found = Vec::new();
         for n_page in 0..PAGES_MAX {
             let search = Request::Search(opened.id, "*", n_page == 0);
@@ -566,7 +566,7 @@ impl SmbClient {
     pub(super) async fn remove(
         &mut self,
         path: &str,
-        opening: Opening,
+        opening: OpenMode,
         pool: &BufferPool,
     ) -> Result<(), SmbFailure> {
         let frame = self.compose_chain(path, opening, Some(Request::DeleteOnClose(SAME_FILE)), pool)?;

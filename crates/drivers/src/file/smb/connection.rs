@@ -40,7 +40,7 @@ struct Arrived {
     n_taken: usize,
 }
 
-/// What a frame is taken by: whether it was the last that is awaited.
+/// A function that takes a frame, and says whether it was the last that is awaited.
 type TakeFrame<'a> = &'a mut dyn FnMut(&mut [u8]) -> Result<bool, SmbFailure>;
 
 impl SmbConnection {

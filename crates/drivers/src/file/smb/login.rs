@@ -55,7 +55,7 @@ const KERBEROS_OIDS: [&[u8]; 2] = [
 /// The beginning of a message of NTLM.
 const NTLM_SIGNATURE: &[u8] = b"NTLMSSP\0";
 
-/// What follows a reply.
+/// The step that follows a reply.
 #[derive(Debug)]
 pub(super) enum LoginStep {
     /// The frame that was written is to be sent.
@@ -93,7 +93,7 @@ impl LoginStage {
     }
 }
 
-/// What a server has answered to `NEGOTIATE`.
+/// The parts of a server's answer to `NEGOTIATE` that count later.
 #[derive(Debug, Clone, Copy)]
 struct Negotiated {
     limits: ServerLimits,

@@ -28,7 +28,7 @@ pub mod untrusted;
 mod wire;
 
 #[cfg(test)]
-mod tests;
+mod session_tests;
 
 use std::cell::RefCell;
 use std::net::IpAddr;

@@ -196,7 +196,7 @@ impl Ciphers {
     }
 }
 
-/// How the messages of a session are protected.
+/// The protection of the messages of a session.
 #[derive(Debug)]
 pub(super) enum Protection {
     /// They are not.

@@ -21,7 +21,7 @@ use super::frame::BufferPool;
 use super::paths;
 use super::status::NtStatus;
 use super::target::{SmbDialect, SmbTarget};
-use super::wire::{Opening, Request, SmbReply};
+use super::wire::{OpenMode, Request, SmbReply};
 use crate::file::FileSetPlan;
 use crate::file::directory::{FOLDER_NAME, PopulationCheck, PopulationSummary};
 use crate::net::{SourceAddressError, TargetEndpoint, TargetPolicy};
@@ -150,7 +150,7 @@ impl SmbShare {
             .map_err(|failure| of_folder(failure, &parent))?;
         let folder = run_folder(target);
         let failed = |failure: SmbFailure| of_file(&folder, failure);
-        let made = client.create(&folder, Opening::FOLDER, &pool).await.map_err(failed)?;
+        let made = client.create(&folder, OpenMode::FOLDER, &pool).await.map_err(failed)?;
         client.single(Request::Close(made.id), &pool).await.map_err(failed)?;
         let marker = hold_marker(&mut client, &folder, &pool).await?;
         Ok(SmbShare { client, pool, folder, marker, facts })
@@ -189,7 +189,7 @@ impl SmbShare {
             self.mark_content(Some(&content)).await?;
         }
         for folder in &folders {
-            let made = self.client.create(folder, Opening::FOLDER, &self.pool);
+            let made = self.client.create(folder, OpenMode::FOLDER, &self.pool);
             let made = within(folder, made).await?;
             within(folder, self.client.single(Request::Close(made.id), &self.pool)).await?;
         }
@@ -244,7 +244,7 @@ impl SmbShare {
         let folder = self.folder.clone();
         within(&folder, self.client.single(Request::DeleteOnClose(self.marker), &self.pool)).await?;
         within(&folder, self.client.single(Request::Close(self.marker), &self.pool)).await?;
-        within(&folder, self.client.remove(&folder, Opening::FOLDER_DELETION, &self.pool)).await
+        within(&folder, self.client.remove(&folder, OpenMode::FOLDER_DELETION, &self.pool)).await
     }
 
     /// Returns a path below the folder, as the server reads it.
@@ -273,7 +273,7 @@ impl SmbShare {
                     }
                     (false, false) => {
                         n_removed += 1;
-                        within(&path, self.client.remove(&path, Opening::DELETION, &self.pool)).await?;
+                        within(&path, self.client.remove(&path, OpenMode::DELETION, &self.pool)).await?;
                     }
                 }
             }
@@ -283,7 +283,7 @@ impl SmbShare {
 
     /// Returns the length of a file; `None` if there is none.
     async fn length(&mut self, path: &str) -> Result<Option<u64>, SmbShareError> {
-        let opened = match within(path, self.client.create(path, Opening::QUERY, &self.pool)).await {
+        let opened = match within(path, self.client.create(path, OpenMode::QUERY, &self.pool)).await {
             Ok(opened) => opened,
             Err(SmbShareError::File { code, .. }) if NtStatus(code).is_missing() => return Ok(None),
             Err(error) => return Err(error),
@@ -305,7 +305,7 @@ impl SmbShare {
         if file.bytes < STAMP_BYTES as u64 {
             return Ok(true);
         }
-        let opened = within(path, self.client.create(path, Opening::EXISTING, &self.pool)).await?;
+        let opened = within(path, self.client.create(path, OpenMode::EXISTING, &self.pool)).await?;
         let mut found = [0; STAMP_BYTES];
         let read = Request::Read(opened.id, 0, STAMP_BYTES as u32);
         let take = &mut |reply: SmbReply<'_>| {
@@ -328,7 +328,7 @@ impl SmbShare {
         content: &FileContent,
         progress: &mut dyn FnMut(u64) -> ControlFlow<()>,
     ) -> Result<(), SmbShareError> {
-        let opened = within(path, self.client.create(path, Opening::NEW_OR_EMPTY, &self.pool)).await?;
+        let opened = within(path, self.client.create(path, OpenMode::NEW_OR_EMPTY, &self.pool)).await?;
         let version = FileVersion { file: file.path.file_id(), generation: 0 };
         let mut offset = 0;
         while offset < file.bytes {
@@ -373,7 +373,7 @@ async fn hold_marker(
     let shown = || folder.replace('\\', "/");
     let is_conflict =
         |failure: &SmbFailure| SmbFailure::status(NtStatus(failure.code)).outcome == model::Outcome::Conflict;
-    match client.create(&path, Opening::MARKER, pool).await {
+    match client.create(&path, OpenMode::MARKER, pool).await {
         Ok(opened) => return Ok(opened.id),
         Err(failure) if is_conflict(&failure) => return Err(SmbShareError::InUse(shown())),
         Err(failure) if failure.code == NtStatus::OBJECT_NAME_NOT_FOUND.0 => {}
@@ -383,7 +383,7 @@ async fn hold_marker(
     if !entries.is_empty() {
         return Err(SmbShareError::NotOurs(shown()));
     }
-    match client.create(&path, Opening::NEW_MARKER, pool).await {
+    match client.create(&path, OpenMode::NEW_MARKER, pool).await {
         Ok(opened) => {
             write_marker(client, opened.id, None, folder, pool).await?;
             Ok(opened.id)

@@ -1,4 +1,4 @@
-//! What servers send, without a socket: for tests with arbitrary bytes.
+//! Parsers of the messages of servers, without a socket: for tests with arbitrary bytes.
 
 use smb2::types::FileId;
 
@@ -7,12 +7,12 @@ use super::login::{LoginStep, SmbLogin};
 use super::protection::Protection;
 use super::session::{CHAIN_MAX, ServerLimits, SessionStart, SmbSession};
 use super::target::SmbTarget;
-use super::wire::{InfoClass, Opening, Request, SAME_FILE, SmbReply};
+use super::wire::{InfoClass, OpenMode, Request, SAME_FILE, SmbReply};
 
 /// The number of kinds of requests that [`replies`] answers.
 pub const REQUEST_KINDS: usize = 4;
 
-/// What a frame has led to.
+/// The result of a frame.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct UntrustedReplies {
     /// The replies that were taken.
@@ -38,7 +38,7 @@ pub fn replies(kind: usize, bytes: &[u8]) -> UntrustedReplies {
     });
     let file = FileId { persistent: 1, volatile: 1 };
     let chain = [
-        Request::Create("a", Opening::LISTING),
+        Request::Create("a", OpenMode::LISTING),
         Request::Search(SAME_FILE, "*", true),
         Request::Close(SAME_FILE),
     ];

@@ -73,7 +73,7 @@ pub(super) fn set_next(message: &mut [u8], offset: usize) {
 
 /// The purpose for which a file is opened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Opening {
+pub(super) struct OpenMode {
     pub(super) access: u32,
     pub(super) disposition: u32,
     pub(super) options: u32,
@@ -108,47 +108,51 @@ const SHARE_ALL: u32 = 7;
 /// All that is needed of the marker, which is deleted through its own handle.
 const READ_WRITE_DELETE: u32 = READ_WRITE | DELETE;
 
-impl Opening {
+impl OpenMode {
     /// To read and write what is there: a file or a folder.
-    pub(super) const EXISTING: Opening =
-        Opening { access: READ_WRITE, disposition: OPEN, options: 0, is_shared: true };
+    pub(super) const EXISTING: OpenMode =
+        OpenMode { access: READ_WRITE, disposition: OPEN, options: 0, is_shared: true };
     /// To create a file that must not be there.
-    pub(super) const NEW: Opening =
-        Opening { access: READ_WRITE, disposition: CREATE, options: NO_FOLDER, is_shared: true };
+    pub(super) const NEW: OpenMode =
+        OpenMode { access: READ_WRITE, disposition: CREATE, options: NO_FOLDER, is_shared: true };
     /// To create a file, or open it as it is.
-    pub(super) const NEW_OR_EXISTING: Opening =
-        Opening { access: READ_WRITE, disposition: OPEN_OR_CREATE, options: NO_FOLDER, is_shared: true };
+    pub(super) const NEW_OR_EXISTING: OpenMode =
+        OpenMode { access: READ_WRITE, disposition: OPEN_OR_CREATE, options: NO_FOLDER, is_shared: true };
     /// To create a file, or cut it to no bytes.
-    pub(super) const NEW_OR_EMPTY: Opening =
-        Opening { access: READ_WRITE, disposition: OVERWRITE_OR_CREATE, options: NO_FOLDER, is_shared: true };
+    pub(super) const NEW_OR_EMPTY: OpenMode = OpenMode {
+        access: READ_WRITE,
+        disposition: OVERWRITE_OR_CREATE,
+        options: NO_FOLDER,
+        is_shared: true,
+    };
     /// To create a folder, or open it.
-    pub(super) const FOLDER: Opening =
-        Opening { access: LIST, disposition: OPEN_OR_CREATE, options: FOLDER, is_shared: true };
+    pub(super) const FOLDER: OpenMode =
+        OpenMode { access: LIST, disposition: OPEN_OR_CREATE, options: FOLDER, is_shared: true };
     /// To create a folder that must not be there.
-    pub(super) const NEW_FOLDER: Opening =
-        Opening { access: LIST, disposition: CREATE, options: FOLDER, is_shared: true };
+    pub(super) const NEW_FOLDER: OpenMode =
+        OpenMode { access: LIST, disposition: CREATE, options: FOLDER, is_shared: true };
     /// To list a folder.
-    pub(super) const LISTING: Opening =
-        Opening { access: LIST, disposition: OPEN, options: FOLDER, is_shared: true };
+    pub(super) const LISTING: OpenMode =
+        OpenMode { access: LIST, disposition: OPEN, options: FOLDER, is_shared: true };
     /// To ask about a file or folder.
-    pub(super) const QUERY: Opening =
-        Opening { access: READ_ATTRIBUTES | SYNCHRONIZE, disposition: OPEN, options: 0, is_shared: true };
+    pub(super) const QUERY: OpenMode =
+        OpenMode { access: READ_ATTRIBUTES | SYNCHRONIZE, disposition: OPEN, options: 0, is_shared: true };
     /// To delete a file, or give it another path.
-    pub(super) const DELETION: Opening = Opening {
+    pub(super) const DELETION: OpenMode = OpenMode {
         access: DELETE | READ_ATTRIBUTES | SYNCHRONIZE,
         disposition: OPEN,
         options: NO_FOLDER,
         is_shared: true,
     };
     /// To remove a folder.
-    pub(super) const FOLDER_DELETION: Opening = Opening {
+    pub(super) const FOLDER_DELETION: OpenMode = OpenMode {
         access: DELETE | READ_ATTRIBUTES | SYNCHRONIZE,
         disposition: OPEN,
         options: FOLDER,
         is_shared: true,
     };
     /// To give a file or folder another path.
-    pub(super) const RENAMING: Opening = Opening {
+    pub(super) const RENAMING: OpenMode = OpenMode {
         access: DELETE | READ_ATTRIBUTES | SYNCHRONIZE,
         disposition: OPEN,
         options: 0,
@@ -156,14 +160,14 @@ impl Opening {
     };
 
     /// To hold the marker of a folder, so that no other run does.
-    pub(super) const MARKER: Opening =
-        Opening { access: READ_WRITE_DELETE, disposition: OPEN, options: NO_FOLDER, is_shared: false };
+    pub(super) const MARKER: OpenMode =
+        OpenMode { access: READ_WRITE_DELETE, disposition: OPEN, options: NO_FOLDER, is_shared: false };
     /// To make the marker of a folder, and hold it.
-    pub(super) const NEW_MARKER: Opening = Opening { disposition: CREATE, ..Opening::MARKER };
+    pub(super) const NEW_MARKER: OpenMode = OpenMode { disposition: CREATE, ..OpenMode::MARKER };
 
     /// The same, and writes are durable when they are answered.
-    pub(super) fn durable(self) -> Opening {
-        Opening { options: self.options | WRITE_THROUGH, ..self }
+    pub(super) fn durable(self) -> OpenMode {
+        OpenMode { options: self.options | WRITE_THROUGH, ..self }
     }
 }
 
@@ -199,7 +203,7 @@ impl InfoClass {
 /// A request of a session. Texts are paths and names as the server reads them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Request<'a> {
-    Create(&'a str, Opening),
+    Create(&'a str, OpenMode),
     Close(FileId),
     /// So many bytes from an offset on.
     Read(FileId, u64, u32),
@@ -358,7 +362,7 @@ fn put_file(file: FileId, frame: &mut FrameBuffer) {
     frame.put_u64(file.volatile);
 }
 
-fn write_create(path: &str, opening: Opening, frame: &mut FrameBuffer) {
+fn write_create(path: &str, opening: OpenMode, frame: &mut FrameBuffer) {
     frame.put_u16(57);
     // No oplock: what a client keeps is the workload's affair.
     frame.put(&[0, 0]);

@@ -16,7 +16,7 @@ const ASKED: u32 = 100;
 /// The number of the request.
 const NUMBER: u64 = 4;
 
-/// What a server answers to the only request, which reads.
+/// The frames with which a server answers the only request, which reads.
 type Behavior = fn(Kind) -> Vec<Vec<u8>>;
 
 fn data(n_bytes: usize) -> Answer {

@@ -31,10 +31,10 @@ use crate::file::{Durability, FileClientOptions};
 
 const CONTENT_SEED: u64 = 5;
 
-/// What a server does with the requests of a frame, after it has opened the folder of the run.
+/// The reaction of a server to the requests of a frame, after it has opened the folder of the run.
 type Serve = fn(&[Header], usize) -> ServerAct;
 
-/// What a server does with a frame.
+/// A reaction of a server to a frame.
 enum ServerAct {
     /// It answers, in pieces of so many bytes.
     Answer(Vec<Answer>, usize),

@@ -28,7 +28,7 @@ const RECEIVED_KEY: [u8; 16] = *b"server to client";
 
 const FILE: FileId = FileId { persistent: 5, volatile: 9 };
 
-/// How the messages of a session are protected.
+/// The protection of the messages of a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Plain,

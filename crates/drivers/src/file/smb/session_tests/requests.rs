@@ -20,7 +20,7 @@ use smb2::pack::{FileTime, Pack, ReadCursor, Unpack, WriteCursor};
 use smb2::types::OplockLevel;
 use smb2::types::flags::FileAccessMask;
 
-use super::super::wire::{InfoClass, LockUse, Opening, Request, SAME_FILE, SmbReply};
+use super::super::wire::{InfoClass, LockUse, OpenMode, Request, SAME_FILE, SmbReply};
 use super::*;
 
 /// Writes a request and has it read by `smb2`.
@@ -50,13 +50,13 @@ fn create(path: &str, access: u32, disposition: CreateDisposition, options: u32)
 
 #[test]
 fn requests_are_read_by_another_implementation() {
-    let opened: CreateRequest = read_by_other(&Request::Create(r"a\ä.bin", Opening::EXISTING), &[]);
+    let opened: CreateRequest = read_by_other(&Request::Create(r"a\ä.bin", OpenMode::EXISTING), &[]);
     assert_eq!(opened, create(r"a\ä.bin", 0x12_019F, CreateDisposition::FileOpen, 0));
-    let made: CreateRequest = read_by_other(&Request::Create("f", Opening::NEW.durable()), &[]);
+    let made: CreateRequest = read_by_other(&Request::Create("f", OpenMode::NEW.durable()), &[]);
     assert_eq!(made, create("f", 0x12_019F, CreateDisposition::FileCreate, 0x42));
-    let cut: CreateRequest = read_by_other(&Request::Create("f", Opening::NEW_OR_EMPTY), &[]);
+    let cut: CreateRequest = read_by_other(&Request::Create("f", OpenMode::NEW_OR_EMPTY), &[]);
     assert_eq!(cut, create("f", 0x12_019F, CreateDisposition::FileOverwriteIf, 0x40));
-    let marker: CreateRequest = read_by_other(&Request::Create("m", Opening::NEW_MARKER), &[]);
+    let marker: CreateRequest = read_by_other(&Request::Create("m", OpenMode::NEW_MARKER), &[]);
     assert_eq!(marker.share_access, ShareAccess(0));
 
     let closed: CloseRequest = read_by_other(&Request::Close(FILE), &[]);
@@ -105,7 +105,7 @@ fn chains_and_large_requests_have_the_numbers_and_credits_that_they_cost() {
         let mut session = session(kind);
         let mut frame = FrameBuffer::default();
         let chain = [
-            Request::Create("abc", Opening::DELETION),
+            Request::Create("abc", OpenMode::DELETION),
             Request::DeleteOnClose(SAME_FILE),
             Request::Close(SAME_FILE),
         ];
