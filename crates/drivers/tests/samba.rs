@@ -30,6 +30,8 @@ const READY_MAX: Duration = Duration::from_secs(30);
 
 const CLIENT: u32 = 0;
 
+const RECIPE: &str = include_str!("../../../recipes/samba.toml");
+
 /// A running server, in memory.
 struct Samba {
     sut: RunningSut,
@@ -37,12 +39,17 @@ struct Samba {
 }
 
 impl Samba {
-    fn start() -> Samba {
+    /// Starts a server with further lines among its global settings.
+    fn start(settings: &str) -> Samba {
+        let marker = "map to guest = never\n";
+        let text = RECIPE.replacen(marker, &format!("{marker}{settings}\n"), 1);
+        assert!(text.len() > RECIPE.len());
+        let recipe = Recipe::parse("samba.toml", &text).unwrap_or_else(|error| panic!("{error}"));
         let base = tempfile::tempdir_in("/dev/shm").unwrap();
         std::fs::set_permissions(base.path(), Permissions::from_mode(0o755)).unwrap();
         let folder = || make_private_folder(&private_folder_in(base.path())).unwrap();
         let request = SutRequest {
-            server: SutServer::Recipe(Box::new(Recipe::load("samba").unwrap())),
+            server: SutServer::Recipe(Box::new(recipe)),
             work_dir: folder(),
             data_dir: folder(),
             limits: ResourceLimits::default(),
@@ -246,7 +253,7 @@ async fn perform_cycle(driver: &mut SmbDriver, clock: RealClock, options: SmbOpt
 /// The files of a run are made once and kept, held against other runs, and removed with all that was left.
 #[test]
 fn every_operation_works_on_samba() {
-    let samba = Samba::start();
+    let samba = Samba::start("");
     let clock = RealClock::start();
     let mut is_first = true;
     for options in all_options() {
@@ -311,4 +318,63 @@ fn every_operation_works_on_samba() {
         let no_folder = SmbTarget { folder: "a/b".to_owned(), ..target };
         assert_eq!(error(no_folder).await, SmbSessionError::NoFolder("a/b".to_owned()));
     });
+}
+
+/// Settings of a server, options, and the error of a session; `None` if there is one.
+type Contradiction = (&'static str, SmbOptions, Option<SmbSessionError>);
+
+/// Goal: options that contradict the server are named before a run, by what a real server says.
+#[test]
+fn options_that_contradict_samba_are_named() {
+    let [v2, v2_signed, v3, v3_signed, v3_encrypted] = all_options();
+    let signing = "server signing = mandatory";
+    let encrypting = "server smb encrypt = required";
+    let plain = "server smb encrypt = off";
+    let old = "server max protocol = SMB2_10";
+    let table: [Contradiction; 10] = [
+        (signing, v2, Some(SmbSessionError::SigningRequired)),
+        (signing, v3, Some(SmbSessionError::SigningRequired)),
+        (signing, v2_signed, None),
+        (signing, v3_encrypted, None),
+        (encrypting, v3, Some(SmbSessionError::EncryptionRequired)),
+        (encrypting, v3_signed, Some(SmbSessionError::EncryptionRequired)),
+        (encrypting, v3_encrypted, None),
+        (plain, v3_encrypted, Some(SmbSessionError::NoEncryption)),
+        (old, v3, Some(SmbSessionError::DialectRefused(SmbDialect::V3_1_1))),
+        (old, v2, None),
+    ];
+    let mut running: Option<(&str, Samba)> = None;
+    for (settings, options, error) in table {
+        let samba = match running.take() {
+            Some((same, samba)) if same == settings => samba,
+            other => {
+                drop(other);
+                Samba::start(settings)
+            }
+        };
+        let target = samba.target(options);
+        let found = runtime().block_on(SmbShare::open(&target, &[], READY_MAX));
+        let found = match found {
+            Ok(_) => None,
+            Err(SmbShareError::Session(error)) => Some(error),
+            Err(error) => panic!("{error}"),
+        };
+        assert_eq!(found, error, "`{settings}`, {options:?}");
+        running = Some((settings, samba));
+    }
+}
+
+/// Goal: an account that the server does not know is no guest here, even if the server lets it in as one.
+#[test]
+fn guests_of_samba_are_refused() {
+    let samba = Samba::start("map to guest = Bad User");
+    let [v2, .., v3_signed, _] = all_options();
+    for options in [v2, v3_signed] {
+        let target = samba.target(options);
+        let account = SmbAccount { user: "nobody-here".to_owned(), ..target.account.clone() };
+        let target = SmbTarget { account, ..target };
+        let opened = runtime().block_on(SmbShare::open(&target, &[], READY_MAX));
+        let Err(SmbShareError::Session(error)) = opened else { panic!("{opened:?}") };
+        assert_eq!(error, SmbSessionError::Guest("nobody-here".to_owned()), "{options:?}");
+    }
 }

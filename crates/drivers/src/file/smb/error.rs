@@ -58,7 +58,9 @@ pub enum SmbSessionError {
     #[error("`{0}` is no share of files")]
     NotFiles(String),
     /// The account may not use the share.
-    #[error("`{user}` may not use the share `{share}`: {status}")]
+    #[error(
+        "`{user}` may not use the share `{share}`: {status}\nhint: a share that requires encryption answers like this, too"
+    )]
     ShareDenied {
         /// The user.
         user: String,

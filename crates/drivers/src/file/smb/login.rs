@@ -311,8 +311,13 @@ impl<'a> SmbLogin<'a> {
 
     /// Takes the end of the authentication, derives the keys, and connects to the share.
     fn take_proof(&mut self, reply: LoginReply, frame: &mut FrameBuffer) -> Result<(), SmbSessionError> {
-        if reply.head.status != NtStatus::SUCCESS {
-            return Err(self.denied(reply.head.status));
+        match reply.head.status {
+            NtStatus::SUCCESS => {}
+            // A wrong password has another status: this one is of servers that refuse sessions without encryption.
+            NtStatus::ACCESS_DENIED if !self.target.options.encrypts() => {
+                return Err(SmbSessionError::EncryptionRequired);
+            }
+            status => return Err(self.denied(status)),
         }
         let answer: SessionSetupResponse = reply.body(LoginStage::Proof)?;
         let flags = answer.session_flags;
@@ -373,7 +378,7 @@ impl<'a> SmbLogin<'a> {
         match reply.head.status {
             NtStatus::SUCCESS => {}
             NtStatus::BAD_NETWORK_NAME => return Err(SmbSessionError::NoShare(share.clone())),
-            status if status == NtStatus::ACCESS_DENIED => {
+            status @ NtStatus::ACCESS_DENIED => {
                 return Err(SmbSessionError::ShareDenied {
                     user: account.user.clone(),
                     share: share.clone(),

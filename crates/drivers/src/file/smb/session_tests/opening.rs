@@ -158,7 +158,7 @@ fn servers_that_contradict_the_options_are_named() {
         share: "files".to_owned(),
         status: "STATUS_ACCESS_DENIED".to_owned(),
     };
-    let table: [Contradiction; 16] = [
+    let table: [Contradiction; 18] = [
         (v3, |a| a.status[0] = 0xC000_00BB, SmbSessionError::DialectRefused(SmbDialect::V3_1_1)),
         (
             v2,
@@ -176,6 +176,8 @@ fn servers_that_contradict_the_options_are_named() {
         (v2, |a| a.flags = 2, SmbSessionError::Guest(user())),
         (v2, |a| a.status[2] = 0xC000_006D, denied("STATUS_LOGON_FAILURE")),
         (v2, |a| a.flags = 4, SmbSessionError::EncryptionRequired),
+        (v3, |a| a.status[2] = 0xC000_0022, SmbSessionError::EncryptionRequired),
+        (encrypted, |a| a.status[2] = 0xC000_0022, denied("STATUS_ACCESS_DENIED")),
         (
             v2,
             |a| a.share.share_flags = ShareFlags::new(ShareFlags::ENCRYPT_DATA),
