@@ -173,6 +173,12 @@ impl FileRoot {
         self.resolution
     }
 
+    /// Resolves paths in another way than the kernel's best.
+    #[cfg(test)]
+    pub(super) fn resolving(self, resolution: Resolution) -> FileRoot {
+        FileRoot { resolution, ..self }
+    }
+
     /// Returns whether the marker says that all files in the folder have this content.
     pub(super) fn has_content(&self, content: &FileContent) -> io::Result<bool> {
         Ok(read_text(self.marker.as_fd())? == marker_text(Some(content)))
