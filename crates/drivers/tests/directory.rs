@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::thread;
 
 use drivers::file::directory::{DirectoryDriver, FileRoot, PopulationCheck};
-use drivers::file::{Durability, FileClientOptions, FileSet, FileSetPlan};
+use drivers::file::{Durability, FileClientOptions, FileSetPlan, WorkloadFiles};
 use engine::BlockingDriver;
 use files::{
     Baseline, DiskMix, Entry, ExistingFile, Expectation, FileAction, FileAnswer, FileContent, FileKind,
@@ -40,11 +40,11 @@ struct Fixture {
 }
 
 impl Fixture {
-    fn new(set: FileSet) -> Fixture {
+    fn new(set: WorkloadFiles) -> Fixture {
         Fixture::within(tempfile::tempdir().unwrap(), set)
     }
 
-    fn within(directory: tempfile::TempDir, set: FileSet) -> Fixture {
+    fn within(directory: tempfile::TempDir, set: WorkloadFiles) -> Fixture {
         let root = FileRoot::open(directory.path()).unwrap();
         let content = FileContent::new(SEED, 50);
         let plan = FileSetPlan::new(set, content);
@@ -62,12 +62,12 @@ impl Fixture {
 
     /// The files of a Disk Mix with the smallest workspaces.
     fn disk_mix(n_clients: u32) -> Fixture {
-        Fixture::new(FileSet::DiskMix(FilePopulation { workspace: least(), n_clients }))
+        Fixture::new(WorkloadFiles::DiskMix(FilePopulation { workspace: least(), n_clients }))
     }
 
     fn captured(text: &str, n_clients: u32) -> Fixture {
         let load = Arc::new(LoadFile::read(text.as_bytes()).unwrap());
-        let mut fixture = Fixture::new(FileSet::Captured(Arc::clone(&load), n_clients));
+        let mut fixture = Fixture::new(WorkloadFiles::Captured(Arc::clone(&load), n_clients));
         fixture.options.loadfile = Some(load);
         fixture
     }
@@ -385,7 +385,7 @@ fn a_full_file_system_is_an_outcome_and_of_what_was_not_written_nothing_is_known
         return;
     };
     let micro = MicroSettings { n_files: 1, ..MicroSettings::new(MicroTest::CreateDelete, SEED) };
-    let fixture = Fixture::within(tempfile::tempdir_in(&mounted.0).unwrap(), FileSet::Micro(micro, 1));
+    let fixture = Fixture::within(tempfile::tempdir_in(&mounted.0).unwrap(), WorkloadFiles::Micro(micro, 1));
     let mut client = Client::of(&fixture, 0);
     let path = private(Folder::Small(0), Entry::File(0));
     assert_eq!(client.act(FileAction::Create(HANDLE, path, ExistingFile::Refuse)).0, Outcome::Ok);
@@ -554,7 +554,7 @@ fn micro_tests_run_without_a_failure() {
             small_file_bytes: 4096,
             ..MicroSettings::new(test, SEED)
         };
-        let fixture = Fixture::new(FileSet::Micro(small, 2));
+        let fixture = Fixture::new(WorkloadFiles::Micro(small, 2));
         thread::scope(|scope| {
             for number in 0..2 {
                 let fixture = &fixture;
@@ -576,7 +576,7 @@ fn streams_are_read_and_written() {
         (StreamFiles::Many(2), StreamDirection::WriteAndFlush),
     ] {
         let shape = StreamShape::new(3_000_000, 1 << 20, 1, files, direction).unwrap();
-        let mut fixture = Fixture::new(FileSet::Stream(shape, 2));
+        let mut fixture = Fixture::new(WorkloadFiles::Stream(shape, 2));
         fixture.options.durability = Durability::Flush;
         for number in 0..2 {
             let counts = run(&mut Client::of(&fixture, number), &mut shape.client(number), 4, u64::MAX);

@@ -12,7 +12,7 @@ use drivers::file::smb::{
     SmbAccount, SmbContext, SmbDialect, SmbDriver, SmbOptions, SmbSessionError, SmbShare, SmbShareError,
     SmbTarget, code_name,
 };
-use drivers::file::{Durability, FileClientOptions, FileSet, FileSetPlan};
+use drivers::file::{Durability, FileClientOptions, FileSetPlan, WorkloadFiles};
 use engine::Driver;
 use files::{
     Baseline, DiskMix, Entry, ExistingFile, FileAction, FileAnswer, FileContent, FileOperation, FilePath,
@@ -110,7 +110,7 @@ fn clients() -> FileClientOptions {
 
 fn plan() -> FileSetPlan {
     let workspace = Workspace::new(Workspace::LEAST).unwrap();
-    FileSetPlan::new(FileSet::DiskMix(FilePopulation { workspace, n_clients: 1 }), clients().content)
+    FileSetPlan::new(WorkloadFiles::DiskMix(FilePopulation { workspace, n_clients: 1 }), clients().content)
 }
 
 fn path(folder: Folder, entry: Entry) -> FilePath {

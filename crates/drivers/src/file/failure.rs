@@ -80,7 +80,7 @@ fn is_populated(action: &FileAction) -> bool {
 
 /// An action that was performed.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Performed {
+pub(crate) struct PerformedAction {
     /// The time at which it had ended.
     pub(crate) done: Nanos,
     /// The requests or calls that it took.
@@ -90,7 +90,7 @@ pub(crate) struct Performed {
 }
 
 /// Makes the reply of an operation, from what its action led to and what it expects.
-pub(crate) fn reply(operation: &FileOperation, sent: Nanos, performed: Performed) -> Reply {
+pub(crate) fn reply(operation: &FileOperation, sent: Nanos, performed: PerformedAction) -> Reply {
     let (outcome, answer, code, detail) = match performed.result {
         Ok(()) if operation.expected == Expectation::Failure => {
             (Outcome::WrongStatus, FileAnswer::Failed, 0, 0)
@@ -139,7 +139,7 @@ mod tests {
         result: Result<(), FileFailure>,
     ) -> (Outcome, FileAnswer, u32) {
         let operation = FileOperation { action: FileAction::PathQuery(path, InfoLevel::BASIC), expected };
-        let performed = Performed { done: Nanos(2), n_exchanges: 3, result };
+        let performed = PerformedAction { done: Nanos(2), n_exchanges: 3, result };
         let reply = reply(&operation, Nanos(1), performed);
         assert_eq!(reply.measured.get(file_measure::EXCHANGES), Some(3));
         (reply.outcome, FileAnswer::from_u64(reply.answer), reply.code)
@@ -180,7 +180,7 @@ mod tests {
     fn bytes_are_measured_where_they_move() {
         let range = FileRange { offset: 7, length: 100 };
         let measured = |action| {
-            let performed = Performed { done: Nanos(2), n_exchanges: 1, result: Ok(()) };
+            let performed = PerformedAction { done: Nanos(2), n_exchanges: 1, result: Ok(()) };
             let measured = reply(&FileOperation::of(action), Nanos(1), performed).measured;
             (measured.get(file_measure::READ_BYTES), measured.get(file_measure::WRITTEN_BYTES))
         };

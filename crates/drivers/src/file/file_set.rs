@@ -12,7 +12,7 @@ use super::path_text::{CAPTURED_FOLDER, PathText};
 
 /// The files of a workload.
 #[derive(Debug, Clone)]
-pub enum FileSet {
+pub enum WorkloadFiles {
     /// The workspaces and the shared files of a Disk Mix.
     DiskMix(FilePopulation),
     /// The files of a micro-test, of so many clients.
@@ -26,13 +26,13 @@ pub enum FileSet {
 /// A plan of the files and folders that are there before load.
 #[derive(Debug, Clone)]
 pub struct FileSetPlan {
-    set: FileSet,
+    set: WorkloadFiles,
     content: FileContent,
 }
 
 impl FileSetPlan {
     /// Makes the plan of a workload's files, with the content of the run.
-    pub fn new(set: FileSet, content: FileContent) -> FileSetPlan {
+    pub fn new(set: WorkloadFiles, content: FileContent) -> FileSetPlan {
         FileSetPlan { set, content }
     }
 
@@ -54,26 +54,28 @@ impl FileSetPlan {
     /// Returns a writer of the paths of the files.
     pub(crate) fn path_text(&self) -> PathText {
         match &self.set {
-            FileSet::Captured(load, _) => PathText::new(Some(Arc::clone(load))),
-            FileSet::DiskMix(_) | FileSet::Micro(..) | FileSet::Stream(..) => PathText::new(None),
+            WorkloadFiles::Captured(load, _) => PathText::new(Some(Arc::clone(load))),
+            WorkloadFiles::DiskMix(_) | WorkloadFiles::Micro(..) | WorkloadFiles::Stream(..) => {
+                PathText::new(None)
+            }
         }
     }
 
     /// Returns the files.
     pub(crate) fn files(&self) -> Box<dyn Iterator<Item = PopulatedFile> + '_> {
         match &self.set {
-            FileSet::DiskMix(population) => Box::new(population.files()),
-            FileSet::Micro(settings, n_clients) => {
+            WorkloadFiles::DiskMix(population) => Box::new(population.files()),
+            WorkloadFiles::Micro(settings, n_clients) => {
                 let of_client =
                     move |client| settings.files(client).filter(move |file| is_own(&file.path, client));
                 Box::new((0..*n_clients).flat_map(of_client))
             }
-            FileSet::Stream(shape, n_clients) => {
+            WorkloadFiles::Stream(shape, n_clients) => {
                 let of_client =
                     move |client| shape.files(client).filter(move |file| is_own(&file.path, client));
                 Box::new((0..*n_clients).flat_map(of_client))
             }
-            FileSet::Captured(..) => Box::new(std::iter::empty()),
+            WorkloadFiles::Captured(..) => Box::new(std::iter::empty()),
         }
     }
 
@@ -82,14 +84,14 @@ impl FileSetPlan {
         let mut folders = BTreeSet::new();
         let mut add = |folder: FilePath| add_with_parents(&mut folders, &folder.to_string());
         match &self.set {
-            FileSet::DiskMix(population) => population.folders().for_each(add),
-            FileSet::Micro(settings, n_clients) => {
+            WorkloadFiles::DiskMix(population) => population.folders().for_each(add),
+            WorkloadFiles::Micro(settings, n_clients) => {
                 (0..*n_clients).flat_map(|client| settings.folders(client)).for_each(&mut add);
             }
-            FileSet::Stream(shape, n_clients) => {
+            WorkloadFiles::Stream(shape, n_clients) => {
                 (0..*n_clients).flat_map(|client| shape.folders(client)).for_each(&mut add);
             }
-            FileSet::Captured(load, n_clients) => {
+            WorkloadFiles::Captured(load, n_clients) => {
                 folders.insert(CAPTURED_FOLDER.to_owned());
                 add_captured(&mut folders, load, *n_clients);
             }
@@ -198,12 +200,12 @@ mod tests {
 
     use super::*;
 
-    fn plan(set: FileSet) -> FileSetPlan {
+    fn plan(set: WorkloadFiles) -> FileSetPlan {
         FileSetPlan::new(set, FileContent::new(1, 50))
     }
 
     /// Every file is in a folder of the plan, and comes once.
-    fn check(set: FileSet, n_files: u64) -> Vec<String> {
+    fn check(set: WorkloadFiles, n_files: u64) -> Vec<String> {
         let plan = plan(set);
         let folders = plan.folders();
         let mut text = plan.path_text();
@@ -225,7 +227,7 @@ mod tests {
     #[test]
     fn every_file_is_in_a_folder_and_shared_ones_come_once() {
         let population = FilePopulation { workspace: Workspace::default(), n_clients: 3 };
-        let folders = check(FileSet::DiskMix(population), 59 + 3 * 56);
+        let folders = check(WorkloadFiles::DiskMix(population), 59 + 3 * 56);
         assert_eq!(folders.len(), 10 + 3 * 12 + 1, "those of the population, and `private`");
         for test in MicroTest::ALL {
             let settings = MicroSettings { n_files: 5, ..MicroSettings::new(test, 1) };
@@ -237,14 +239,17 @@ mod tests {
                 MicroTest::CreateDelete => 0,
                 MicroTest::Lock => 1,
             };
-            check(FileSet::Micro(settings, 3), n_files.into());
+            check(WorkloadFiles::Micro(settings, 3), n_files.into());
         }
         let shape = |files, direction| StreamShape::new(1 << 20, 65_536, 1, files, direction).unwrap();
         let read = |files| shape(files, StreamDirection::Read);
-        check(FileSet::Stream(read(StreamFiles::Private), 3), 3);
-        check(FileSet::Stream(read(StreamFiles::Many(4)), 3), 12);
-        assert_eq!(check(FileSet::Stream(read(StreamFiles::Shared), 3), 1), ["shared", "shared/stream"]);
-        let folders = check(FileSet::Stream(shape(StreamFiles::Private, StreamDirection::Write), 1), 0);
+        check(WorkloadFiles::Stream(read(StreamFiles::Private), 3), 3);
+        check(WorkloadFiles::Stream(read(StreamFiles::Many(4)), 3), 12);
+        assert_eq!(
+            check(WorkloadFiles::Stream(read(StreamFiles::Shared), 3), 1),
+            ["shared", "shared/stream"]
+        );
+        let folders = check(WorkloadFiles::Stream(shape(StreamFiles::Private, StreamDirection::Write), 1), 0);
         assert_eq!(folders, ["private", "private/c0", "private/c0/stream"]);
     }
 
@@ -262,7 +267,7 @@ mod tests {
             "QUERY_PATH_INFORMATION \"\\clients\\client1\\late\\file\" 1004 NT_STATUS_OK\n",
         );
         let load = Arc::new(LoadFile::read(load.as_bytes()).unwrap());
-        let folders = check(FileSet::Captured(load, 2), 0);
+        let folders = check(WorkloadFiles::Captured(load, 2), 0);
         let expected = [
             "captured",
             "captured/clients",

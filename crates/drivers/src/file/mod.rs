@@ -23,5 +23,5 @@ mod options;
 mod path_text;
 pub mod smb;
 
-pub use file_set::{FileSet, FileSetPlan};
+pub use file_set::{FileSetPlan, WorkloadFiles};
 pub use options::{Durability, FileClientOptions};

@@ -16,9 +16,9 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use benchmarks::file::FileClients;
 use drivers::file::directory::{
-    DirectoryDriver, Eviction, FileRoot, PopulateError, PopulationCheck, PopulationSummary,
+    DirectoryDriver, Eviction, FilePopulationError, FileRoot, PopulationCheck, PopulationSummary,
 };
-use drivers::file::{Durability, FileClientOptions, FileSet, FileSetPlan};
+use drivers::file::{Durability, FileClientOptions, FileSetPlan, WorkloadFiles};
 use engine::BlockingDriver;
 use files::{
     Baseline, Entry, ExistingFile, FileAction, FileContent, FileOperation, FilePath, FilePopulation,
@@ -333,10 +333,10 @@ impl LoadTarget for FileTarget {
 
 impl FileTarget {
     /// Returns the failure of files that cannot be made or evicted.
-    fn unusable(&self, error: &PopulateError) -> FleetError {
+    fn unusable(&self, error: &FilePopulationError) -> FleetError {
         let failure = match error {
-            PopulateError::Stopped => VerifyError::Interrupted,
-            PopulateError::File { .. } => {
+            FilePopulationError::Stopped => VerifyError::Interrupted,
+            FilePopulationError::File { .. } => {
                 VerifyError::WrongData { target: self.directory.to_string(), text: error.to_string() }
             }
         };
@@ -392,12 +392,12 @@ fn file_set(workload: &FileWorkload, n_clients: u32) -> Result<FileSetPlan, Setu
     let set = match &workload.work {
         FileWork::DiskMix(mix) => {
             let workspace = mix.mix(0).map_err(FileSettingsError::from)?.workspace;
-            FileSet::DiskMix(FilePopulation { workspace, n_clients })
+            WorkloadFiles::DiskMix(FilePopulation { workspace, n_clients })
         }
         FileWork::Streams(streams) => {
-            FileSet::Stream(streams.shape().map_err(FileSettingsError::from)?, n_clients)
+            WorkloadFiles::Stream(streams.shape().map_err(FileSettingsError::from)?, n_clients)
         }
-        FileWork::Micro(micro) => FileSet::Micro(micro.settings(0)?, n_clients),
+        FileWork::Micro(micro) => WorkloadFiles::Micro(micro.settings(0)?, n_clients),
     };
     Ok(FileSetPlan::new(set, content(workload)))
 }

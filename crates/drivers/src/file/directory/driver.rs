@@ -16,7 +16,7 @@ use super::resolve::{CallCount, Resolution};
 use super::root::FileRoot;
 use super::tree;
 use crate::file::content::ClientContent;
-use crate::file::failure::{FileFailure, Performed, Refusal, reply};
+use crate::file::failure::{FileFailure, PerformedAction, Refusal, reply};
 use crate::file::handle_table::{HandleTable, OpenFile};
 use crate::file::name_pattern::NamePattern;
 use crate::file::path_text::{CAPTURED_FOLDER, PathText, split};
@@ -441,7 +441,7 @@ impl BlockingDriver for DirectoryDriver {
         let done = self.clock.now();
         let result = acted.map_err(FileFailure::from);
         let result = result.and_then(|acted| self.settle(operation, acted));
-        reply(operation, sent, Performed { done, n_exchanges: calls.get(), result })
+        reply(operation, sent, PerformedAction { done, n_exchanges: calls.get(), result })
     }
 
     fn describe(&self, operation: &FileOperation, reply: &Reply) -> String {
@@ -511,14 +511,15 @@ mod tests {
     use files::{Baseline, DiskMix, FileAnswer, FileContent, FilePopulation, FileStep, Verify, Workspace};
 
     use super::*;
-    use crate::file::{FileSet, FileSetPlan};
+    use crate::file::{FileSetPlan, WorkloadFiles};
 
     /// Goal: a kernel without `openat2` gives the same results, with more calls.
     #[test]
     fn a_cycle_succeeds_where_paths_are_resolved_part_by_part() {
         let workspace = Workspace::new(Workspace::LEAST).unwrap();
         let content = FileContent::new(1, 50);
-        let plan = FileSetPlan::new(FileSet::DiskMix(FilePopulation { workspace, n_clients: 1 }), content);
+        let plan =
+            FileSetPlan::new(WorkloadFiles::DiskMix(FilePopulation { workspace, n_clients: 1 }), content);
         let options = FileClientOptions {
             content,
             verify: Verify::Full,

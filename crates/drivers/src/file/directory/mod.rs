@@ -37,5 +37,5 @@ mod tree;
 
 pub use driver::DirectoryDriver;
 pub use errno::errno_name;
-pub use populate::{Eviction, PopulateError, PopulationCheck, PopulationSummary};
+pub use populate::{Eviction, FilePopulationError, PopulationCheck, PopulationSummary};
 pub use root::{FOLDER_NAME, FileRoot, FileRootError};

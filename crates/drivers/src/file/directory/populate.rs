@@ -38,7 +38,7 @@ pub struct PopulationSummary {
 
 /// A reason why a population was not made or checked.
 #[derive(Debug, Error)]
-pub enum PopulateError {
+pub enum FilePopulationError {
     /// It was to stop.
     #[error("the files were not made: the run was stopped")]
     Stopped,
@@ -88,7 +88,7 @@ pub struct Eviction {
 
 /// An entry that a population has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Wanted {
+enum PlannedEntry {
     Folder,
     File,
 }
@@ -104,9 +104,9 @@ impl FileRoot {
         &self,
         files: &FileSetPlan,
         progress: &mut dyn FnMut(u64, u64) -> ControlFlow<()>,
-    ) -> Result<PopulationSummary, PopulateError> {
+    ) -> Result<PopulationSummary, FilePopulationError> {
         let mut summary = PopulationSummary::default();
-        let in_root = |source: io::Error| PopulateError::File { path: ".".to_owned(), source };
+        let in_root = |source: io::Error| FilePopulationError::File { path: ".".to_owned(), source };
         if !self.has_content(&files.content()).map_err(in_root)? {
             // No file can be right whose bytes are those of another seed.
             self.mark_content(None).map_err(in_root)?;
@@ -116,10 +116,10 @@ impl FileRoot {
             self.mark_content(Some(&files.content())).map_err(in_root)?;
         }
         let folders = files.folders();
-        let mut wanted: HashMap<String, Wanted> =
-            folders.iter().map(|folder| (folder.clone(), Wanted::Folder)).collect();
+        let mut wanted: HashMap<String, PlannedEntry> =
+            folders.iter().map(|folder| (folder.clone(), PlannedEntry::Folder)).collect();
         let mut text = files.path_text();
-        wanted.extend(files.files().map(|file| (text.write(file.path).to_owned(), Wanted::File)));
+        wanted.extend(files.files().map(|file| (text.write(file.path).to_owned(), PlannedEntry::File)));
         summary.n_removed += self.sweep(self.folder(), &mut String::new(), &wanted)?;
         drop(wanted);
         for folder in &folders {
@@ -143,7 +143,7 @@ impl FileRoot {
             }
             done += file.bytes;
             if progress(done, total).is_break() {
-                return Err(PopulateError::Stopped);
+                return Err(FilePopulationError::Stopped);
             }
         }
         Ok(summary)
@@ -154,7 +154,7 @@ impl FileRoot {
     /// # Errors
     ///
     /// A file cannot be asked about.
-    pub fn check(&self, files: &FileSetPlan) -> Result<PopulationCheck, PopulateError> {
+    pub fn check(&self, files: &FileSetPlan) -> Result<PopulationCheck, FilePopulationError> {
         let calls = &mut CallCount::default();
         let mut text = files.path_text();
         let mut n_files = 0;
@@ -184,7 +184,7 @@ impl FileRoot {
     /// # Errors
     ///
     /// The file system cannot be written to the disk, or a file cannot be opened.
-    pub fn evict(&self, files: &FileSetPlan) -> Result<Eviction, PopulateError> {
+    pub fn evict(&self, files: &FileSetPlan) -> Result<Eviction, FilePopulationError> {
         // Once for all: dirty pages would stay, and to wait for each file by itself takes far longer.
         syncfs(self.folder()).map_err(|error| failed(".", error))?;
         let calls = &mut CallCount::default();
@@ -206,8 +206,8 @@ impl FileRoot {
         &self,
         folder: BorrowedFd,
         path: &mut String,
-        wanted: &HashMap<String, Wanted>,
-    ) -> Result<u64, PopulateError> {
+        wanted: &HashMap<String, PlannedEntry>,
+    ) -> Result<u64, FilePopulationError> {
         let (resolution, calls) = (self.resolution(), &mut CallCount::default());
         let listed =
             tree::open_folder(resolution, folder, ".", calls).map_err(|error| failed(path, error))?;
@@ -223,8 +223,8 @@ impl FileRoot {
             }
             path.push_str(&entry.name.to_string_lossy());
             match (wanted.get(path.as_str()), entry.file_type) {
-                (Some(Wanted::File), FileType::RegularFile) => {}
-                (Some(Wanted::Folder), FileType::Directory) => {
+                (Some(PlannedEntry::File), FileType::RegularFile) => {}
+                (Some(PlannedEntry::Folder), FileType::Directory) => {
                     let below = resolution.open_entry(listed.as_fd(), &entry.name, calls);
                     let below = below.map_err(|error| failed(path, error))?;
                     n_removed += self.sweep(below.as_fd(), path, wanted)?;
@@ -240,8 +240,8 @@ impl FileRoot {
     }
 }
 
-fn failed(path: &str, error: Errno) -> PopulateError {
-    PopulateError::File { path: path.to_owned(), source: error.into() }
+fn failed(path: &str, error: Errno) -> FilePopulationError {
+    FilePopulationError::File { path: path.to_owned(), source: error.into() }
 }
 
 /// A writer of the files of a population.
@@ -254,7 +254,7 @@ struct FileWriter<'a> {
 impl FileWriter<'_> {
     /// Returns whether a file is there with its length, and with the stamps that its first and its last block have in any
     /// generation. A file is written from its beginning to its end, so that one that was cut off is too short.
-    fn is_right(&self, file: &PopulatedFile, path: &str) -> Result<bool, PopulateError> {
+    fn is_right(&self, file: &PopulatedFile, path: &str) -> Result<bool, FilePopulationError> {
         let opened = match self.open(path, OFlags::RDONLY | OFlags::NONBLOCK) {
             Ok(opened) => opened,
             Err(Errno::NOENT) => return Ok(false),
@@ -285,7 +285,7 @@ impl FileWriter<'_> {
         file: &PopulatedFile,
         path: &str,
         progress: &mut dyn FnMut(u64) -> ControlFlow<()>,
-    ) -> Result<(), PopulateError> {
+    ) -> Result<(), FilePopulationError> {
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::TRUNC;
         let opened = self.open(path, flags).map_err(|error| failed(path, error))?;
         let version = FileVersion { file: file.path.file_id(), generation: 0 };
@@ -297,7 +297,7 @@ impl FileWriter<'_> {
             write_all(opened.as_fd(), &self.buffer, offset).map_err(|error| failed(path, error))?;
             offset += n_piece;
             if progress(offset).is_break() {
-                return Err(PopulateError::Stopped);
+                return Err(FilePopulationError::Stopped);
             }
         }
         super::descriptor::close(opened).map_err(|error| failed(path, error))
@@ -360,11 +360,11 @@ mod tests {
     use files::{FilePopulation, MicroSettings, MicroTest, Workspace};
 
     use super::*;
-    use crate::file::FileSet;
+    use crate::file::WorkloadFiles;
 
     fn disk_mix(seed: u64, n_clients: u32) -> FileSetPlan {
         let population = FilePopulation { workspace: Workspace::new(15).unwrap(), n_clients };
-        FileSetPlan::new(FileSet::DiskMix(population), FileContent::new(seed, 50))
+        FileSetPlan::new(WorkloadFiles::DiskMix(population), FileContent::new(seed, 50))
     }
 
     fn go_on(_: u64, _: u64) -> ControlFlow<()> {
@@ -434,7 +434,7 @@ mod tests {
         let root = FileRoot::open(directory.path()).unwrap();
         let micro =
             MicroSettings { n_files: 3, small_file_bytes: 5000, ..MicroSettings::new(MicroTest::Stat, 1) };
-        let plan = |seed| FileSetPlan::new(FileSet::Micro(micro, 1), FileContent::new(seed, 50));
+        let plan = |seed| FileSetPlan::new(WorkloadFiles::Micro(micro, 1), FileContent::new(seed, 50));
         populate(&root, &plan(1));
         let file = plan(1).files().next().unwrap();
         let mut written = [0; 5000];
@@ -459,7 +459,7 @@ mod tests {
         let stopped = root.populate(&plan, &mut |done, _| {
             if done < half { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
         });
-        assert!(matches!(stopped, Err(PopulateError::Stopped)));
+        assert!(matches!(stopped, Err(FilePopulationError::Stopped)));
         let check = root.check(&plan).unwrap();
         assert!(!matches!(check, PopulationCheck::Complete { .. }), "{check:?}");
         let summary = populate(&root, &plan);
@@ -488,7 +488,12 @@ mod tests {
         let root = FileRoot::open(directory.path()).unwrap();
         let plan = disk_mix(1, 1);
         populate(&root, &plan);
+        let file = fs::File::open(root.path().join("shared/listed/f00000.bin")).unwrap();
+        // It has just been written.
+        let before = is_cached(file.as_fd(), 0);
+        assert_ne!(before, Some(false));
         let eviction = root.evict(&plan).unwrap();
+        assert_eq!(eviction.cached_bytes.is_some(), before.is_some(), "{eviction:?}");
         assert_eq!(eviction.bytes, plan.bytes());
         assert!(eviction.cached_bytes.is_none_or(|cached| cached <= eviction.bytes), "{eviction:?}");
         assert_eq!(root.check(&plan).unwrap(), PopulationCheck::Complete { n_files: 110 });

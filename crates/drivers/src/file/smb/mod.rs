@@ -46,7 +46,7 @@ use self::frame::BufferPool;
 use self::paths::SmbPaths;
 use super::FileClientOptions;
 use super::content::ClientContent;
-use super::failure::{Performed, reply};
+use super::failure::{PerformedAction, reply};
 use super::path_text::PathText;
 use crate::net::{SourceAddressError, TargetEndpoint, TargetPolicy};
 
@@ -144,7 +144,7 @@ impl Driver for SmbDriver {
         let done = self.context.clock.now();
         let ends_session = result.is_err_and(|failure| failure.ends_session);
         let result = result.map_err(SmbFailure::into_file_failure);
-        let reply = reply(operation, sent, Performed { done, n_exchanges, result });
+        let reply = reply(operation, sent, PerformedAction { done, n_exchanges, result });
         if !ends_session {
             return reply;
         }
