@@ -18,6 +18,7 @@
 //! | lock, unlock | `fcntl`, a lock that belongs to the open file and waits for others |
 //!
 //! A call that blocks cannot be cut off by a time limit: it counts as timed out when it returns.
+//! The bytes of a write are made within its time; those of a read are verified after it.
 //!
 //! - `root`: the folder of the run
 //! - `resolve`: paths below it

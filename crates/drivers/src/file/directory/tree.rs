@@ -60,7 +60,9 @@ pub(super) fn open_folder(
     resolution.open(folder, path, OFlags::RDONLY | OFlags::DIRECTORY, calls)
 }
 
-/// Returns the entries of an open folder but `.` and `..`, from where its descriptor is on.
+/// Returns the entries of an open folder but `.` and `..`, from where its descriptor is on. Never part of a caller that calls
+/// itself: the buffer would be on the stack once for each folder.
+#[inline(never)]
 pub(super) fn entries(folder: BorrowedFd, calls: &mut CallCount) -> Result<Vec<FolderEntry>> {
     let mut entries = Vec::new();
     for_each_entry(folder, calls, |entry| {
@@ -176,6 +178,21 @@ mod tests {
             assert_eq!(left, ["kept"]);
         }
         assert!(outer.path().join("theirs/file").exists());
+    }
+
+    /// On the stack of a user's thread.
+    #[test]
+    fn folders_in_each_other_are_removed_up_to_a_depth() {
+        for (depth, is_removed) in [(DEPTH_MAX - 1, true), (DEPTH_MAX, false)] {
+            let directory = tempfile::tempdir().unwrap();
+            fs::create_dir_all(directory.path().join("d/".repeat(depth))).unwrap();
+            let folder = File::open(directory.path()).unwrap();
+            let remove =
+                move || remove_content(Resolution::Bounded, folder.as_fd(), None, &mut CallCount::default());
+            let thread = std::thread::Builder::new().stack_size(256 << 10).spawn(remove).unwrap();
+            let expected = if is_removed { Ok(depth as u64) } else { Err(Errno::NAMETOOLONG) };
+            assert_eq!(thread.join().unwrap(), expected);
+        }
     }
 
     #[test]
