@@ -19,14 +19,17 @@ pub(super) static SPEC: FamilySpec = FamilySpec {
     },
 };
 
-/// The URLs of directories.
+/// The URLs of directories and shares.
 fn target() -> ValueSpec<String> {
     line().and_then(|written| {
-        let scheme = "file:///";
-        if written.get(..scheme.len()).is_some_and(|start| start.eq_ignore_ascii_case(scheme)) {
+        let begins = |scheme: &str| {
+            written.get(..scheme.len()).is_some_and(|start| start.eq_ignore_ascii_case(scheme))
+        };
+        if begins("file:///") || begins("smb://") {
             Ok(written)
         } else {
-            Err(ValueError::new("expected the URL of a directory").hint("write `file:///PATH`"))
+            Err(ValueError::new("expected the URL of a directory or a share")
+                .hint("write `file:///PATH` or `smb://USER@HOST/SHARE`"))
         }
     })
 }
@@ -49,8 +52,8 @@ mod tests {
     use super::*;
     use crate::definition::parse::{EVERY_FILE_KEY, problem_of};
     use crate::{
-        Definition, FileDirection, FileDurability, FileMicroSettings, FileMixSettings, FilePads,
-        FileStreamFiles, FileStreamSettings, FileTest, FileTransport, FileVerify, FileWork,
+        Definition, FileDialect, FileDirection, FileDurability, FileMicroSettings, FileMixSettings, FilePads,
+        FileSmbSettings, FileStreamFiles, FileStreamSettings, FileTest, FileTransport, FileVerify, FileWork,
     };
 
     #[test]
@@ -66,13 +69,14 @@ mod tests {
             direction: FileDirection::WriteAndFlush,
         };
         let expected = FileWorkload {
-            transport: FileTransport::Directory,
+            transport: FileTransport::Smb,
+            smb: FileSmbSettings { dialect: FileDialect::Smb2_1, is_signed: true, is_encrypted: false },
             verify: FileVerify::Full,
             durability: FileDurability::Write,
             ..FileWorkload::new(FileWork::Streams(streams))
         };
         assert_eq!((file, definition.time_limit), (&expected, Nanos::from_secs(5)));
-        assert_eq!(definition.target.as_deref(), Some("file:///mnt/files"));
+        assert_eq!(definition.target.as_deref(), Some("smb://me@127.0.0.1:4450/files"));
         let of = |clients: &str| {
             let text = EVERY_FILE_KEY.replace("\"streams\"", clients);
             let definition = Definition::parse("my.toml", &text).unwrap();
@@ -102,16 +106,16 @@ mod tests {
             problem("shared = 0", "shared = 101"),
             problem("\"many:4\"", "\"shared:4\""),
             problem("\"1 MiB\"", "\"16 MiB\""),
-            problem("\"file:///mnt/files\"", "\"http://127.0.0.1/\""),
+            problem("\"smb://me@127.0.0.1:4450/files\"", "\"http://127.0.0.1/\""),
         ];
         insta::assert_snapshot!(found.join("\n"), @r#"
         line 12, `"office"`: `workload.clients` is not valid: expected `disk-mix` or `streams` or `micro`, found `office`
         line 13, `mix`: unknown key `mix` in `workload`: not a key of a definition
-        line 16, `"14 MiB"`: `protocol.workspace` is not valid: expected a size such as `4 KiB`, from 15.0 MiB up to 64.0 GiB
-        line 17, `101`: `protocol.shared` is not valid: expected a whole number from 0 to 100, found 101
-        line 19, `"shared:4"`: `protocol.files` is not valid: expected private, shared, many or many:N, found `shared:4`
-        line 21, `"16 MiB"`: `protocol.block` is not valid: expected a size such as `4 KiB`, from 4.0 KiB up to 8.0 MiB
-        line 9, `"http://127.0.0.1/"`: `target` is not valid: expected the URL of a directory
+        line 19, `"14 MiB"`: `protocol.workspace` is not valid: expected a size such as `4 KiB`, from 15.0 MiB up to 64.0 GiB
+        line 20, `101`: `protocol.shared` is not valid: expected a whole number from 0 to 100, found 101
+        line 22, `"shared:4"`: `protocol.files` is not valid: expected private, shared, many or many:N, found `shared:4`
+        line 24, `"16 MiB"`: `protocol.block` is not valid: expected a size such as `4 KiB`, from 4.0 KiB up to 8.0 MiB
+        line 9, `"http://127.0.0.1/"`: `target` is not valid: expected the URL of a directory or a share
         "#);
     }
 }

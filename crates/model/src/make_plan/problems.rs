@@ -196,7 +196,7 @@ impl Problem {
                 "`--allow-writes` lets it change the database, which Plimsoll does not restore"
             }
             Problem::NoUse(_) => "leave it out; `plimsoll show` lists the settings that a benchmark has",
-            Problem::File(_) => "choose other sizes, or another kind of files with `--set files=private`",
+            Problem::File(error) => error.hint(),
             Problem::CpuTwice(_) => "list every CPU once; each gets one load thread",
             Problem::Quota(_) => "0.5 is half of one CPU",
         }

@@ -3,13 +3,17 @@
 use files::{StreamShape, Workspace};
 use languages::NamedValues;
 
-use super::configuration::TIME_LIMIT;
+use super::configuration::{TIME_LIMIT, encryption_text};
 use super::{Configuration, DefinitionKey, Setting, SettingAccess, SettingChoice, SettingKind, SettingValue};
 use crate::{
-    FileMicroSettings, FileMixSettings, FileStreamFiles, FileStreamSettings, FileWork, FileWorkload, Workload,
+    FileMicroSettings, FileMixSettings, FileSmbSettings, FileStreamFiles, FileStreamSettings, FileWork,
+    FileWorkload, Workload,
 };
 
-const TRANSPORT: &str = "transport";
+pub(super) const TRANSPORT: &str = "transport";
+const DIALECT: &str = "dialect";
+const SIGNING: &str = "signing";
+const ENCRYPTION: &str = "encryption";
 const WORKSPACE: &str = "workspace";
 const SHARED: &str = "shared";
 const PAD: &str = "pad";
@@ -32,15 +36,60 @@ pub(crate) const SETTINGS: &[Setting] = &[
     Setting {
         name: TRANSPORT,
         title: "transport",
-        about: "way in which clients reach their files",
-        kind: SettingKind::Choice(&[SettingChoice::new(
-            "directory",
-            "Calls on a directory of this machine, of a disk or of whatever is mounted there",
-        )]),
+        about: "way in which clients reach their files, which follows from the target",
+        kind: SettingKind::Choice(&[
+            SettingChoice::new(
+                "directory",
+                "Calls on a directory of this machine, of a disk or of whatever is mounted there",
+            ),
+            SettingChoice::new("smb", "SMB, in a session of each client"),
+        ]),
         key: DefinitionKey::Optional("directory"),
         access: SettingAccess::Whole {
             text: |configuration| Some(file(configuration)?.transport.name().to_owned()),
             apply: |configuration, value| apply_to(configuration, TRANSPORT, value),
+        },
+    },
+    Setting {
+        name: DIALECT,
+        title: "dialect",
+        about: "only dialect of the transport that is offered to the server",
+        kind: SettingKind::Choice(&[
+            SettingChoice::new("2.1", "SMB 2.1, of Windows 7: signatures, no encryption"),
+            SettingChoice::new("3.1.1", "SMB 3.1.1, of Windows 10"),
+        ]),
+        key: DefinitionKey::Optional("3.1.1"),
+        access: SettingAccess::Whole {
+            text: |configuration| Some(smb(configuration)?.dialect.name().to_owned()),
+            apply: |configuration, value| apply_to(configuration, DIALECT, value),
+        },
+    },
+    Setting {
+        name: SIGNING,
+        title: "signing",
+        about: "signatures of messages over SMB",
+        kind: SettingKind::Choice(&[
+            SettingChoice::new("off", "None; a server that requires them is refused"),
+            SettingChoice::new("on", "Of all messages, and those of replies are verified"),
+        ]),
+        key: DefinitionKey::Optional("off"),
+        access: SettingAccess::Whole {
+            text: |configuration| Some(encryption_text(smb(configuration)?.is_signed)),
+            apply: |configuration, value| apply_to(configuration, SIGNING, value),
+        },
+    },
+    Setting {
+        name: ENCRYPTION,
+        title: "encryption",
+        about: "encryption of messages over SMB",
+        kind: SettingKind::Choice(&[
+            SettingChoice::new("off", "None; a server that requires it is refused"),
+            SettingChoice::new("on", "AES-128-GCM, of all messages, in place of signatures"),
+        ]),
+        key: DefinitionKey::Optional("off"),
+        access: SettingAccess::Whole {
+            text: |configuration| Some(encryption_text(smb(configuration)?.is_encrypted)),
+            apply: |configuration, value| apply_to(configuration, ENCRYPTION, value),
         },
     },
     Setting {
@@ -226,6 +275,9 @@ const MANY: u32 = 16;
 pub(crate) fn apply(workload: &mut FileWorkload, name: &str, value: &SettingValue) {
     match (name, value) {
         (TRANSPORT, _) => workload.transport = chosen(value).unwrap_or(workload.transport),
+        (DIALECT, _) => workload.smb.dialect = chosen(value).unwrap_or(workload.smb.dialect),
+        (SIGNING, SettingValue::Choice(name, _)) => workload.smb.is_signed = *name == "on",
+        (ENCRYPTION, SettingValue::Choice(name, _)) => workload.smb.is_encrypted = *name == "on",
         (VERIFY, _) => workload.verify = chosen(value).unwrap_or(workload.verify),
         (DURABILITY, _) => workload.durability = chosen(value).unwrap_or(workload.durability),
         _ => match &mut workload.work {
@@ -291,6 +343,11 @@ fn file(configuration: &Configuration) -> Option<&FileWorkload> {
     configuration.workload.file()
 }
 
+/// Returns the settings of sessions over SMB, where clients have them.
+fn smb(configuration: &Configuration) -> Option<&FileSmbSettings> {
+    file(configuration).filter(|workload| workload.is_over_smb()).map(|workload| &workload.smb)
+}
+
 fn mix(configuration: &Configuration) -> Option<&FileMixSettings> {
     if let FileWork::DiskMix(mix) = &file(configuration)?.work { Some(mix) } else { None }
 }
@@ -332,7 +389,9 @@ fn files_text(files: FileStreamFiles) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Family, FileDirection, FileDurability, FilePads, FileTest, FileTransport, FileVerify};
+    use crate::{
+        Family, FileDialect, FileDirection, FileDurability, FilePads, FileTest, FileTransport, FileVerify,
+    };
 
     #[test]
     fn choices_are_the_names_of_the_model() {
@@ -342,6 +401,7 @@ mod tests {
             choices.iter().map(|choice| choice.name).collect()
         };
         assert_eq!(choices(TRANSPORT), FileTransport::ALL.map(FileTransport::name));
+        assert_eq!(choices(DIALECT), FileDialect::ALL.map(FileDialect::name));
         assert_eq!(choices(PAD), FilePads::ALL.map(FilePads::name));
         assert_eq!(choices(DIRECTION), FileDirection::ALL.map(FileDirection::name));
         assert_eq!(choices(TEST), FileTest::ALL.map(FileTest::name));
@@ -399,6 +459,27 @@ mod tests {
         file=4 GiB block=1 MiB test=stat verify=full durability=none
         test=stat small-file=4 KiB verify=full durability=none
         ");
+    }
+
+    #[test]
+    fn settings_of_sessions_apply_to_smb_only() {
+        let directory = configuration(FileWork::DiskMix(FileMixSettings::STANDARD));
+        let shown = |configuration: &Configuration| -> Vec<String> {
+            let of_sessions =
+                SETTINGS.iter().filter(|one| [DIALECT, SIGNING, ENCRYPTION].contains(&one.name));
+            of_sessions
+                .flat_map(|one| one.values(configuration))
+                .map(|(name, text)| format!("{name}={text}"))
+                .collect()
+        };
+        let choose = |name, value| Family::File.choose_setting(name, value).unwrap();
+        let chosen = [choose(SIGNING, "on"), choose(ENCRYPTION, "on")];
+        assert!(shown(&directory.clone().with(&chosen)).is_empty());
+        let smb = directory.with(&[choose(TRANSPORT, "smb")]);
+        assert_eq!(shown(&smb), ["dialect=3.1.1", "signing=off", "encryption=off"]);
+        assert_eq!(shown(&smb.clone().with(&chosen)), ["dialect=3.1.1", "signing=on", "encryption=on"]);
+        let old = smb.with(&[choose(DIALECT, "2.1")]);
+        assert_eq!(shown(&old), ["dialect=2.1", "signing=off", "encryption=off"]);
     }
 
     /// The values of a definition that leaves all settings out are those of the workload that it begins with, but for the

@@ -96,6 +96,16 @@ const OUTCOMES: [Outcome; 16] = [
     Outcome::Full,
 ];
 
+/// The outcomes that failed operations can have besides where clients reach their files over a network by a driver of ours.
+const OUTCOMES_OF_MESSAGES: [Outcome; 6] = [
+    Outcome::Refused,
+    Outcome::NoLocalPort,
+    Outcome::MalformedHead,
+    Outcome::OversizedHead,
+    Outcome::MalformedBody,
+    Outcome::ValueMissing,
+];
+
 /// The errors of Linux (errno(3), in the numbers of most processors), which are the codes of failures on a directory.
 const ERRNO_NAMES: [(u32, &str); 32] = [
     (1, "EPERM"),
@@ -132,6 +142,90 @@ const ERRNO_NAMES: [(u32, &str); 32] = [
     (122, "EDQUOT"),
 ];
 
+/// The codes of failures over SMB: the statuses of servers (MS-ERREF section 2.3.1), and, with the bit of codes that are not
+/// Microsoft’s, what is wrong with what they send. A test of the driver holds them against its own.
+pub const SMB_CODES: [(u32, &str); 79] = [
+    (0x0000_0103, "STATUS_PENDING"),
+    (0x8000_0005, "STATUS_BUFFER_OVERFLOW"),
+    (0x8000_0006, "STATUS_NO_MORE_FILES"),
+    (0x8000_002D, "STATUS_STOPPED_ON_SYMLINK"),
+    (0xC000_0001, "STATUS_UNSUCCESSFUL"),
+    (0xC000_0002, "STATUS_NOT_IMPLEMENTED"),
+    (0xC000_0003, "STATUS_INVALID_INFO_CLASS"),
+    (0xC000_0004, "STATUS_INFO_LENGTH_MISMATCH"),
+    (0xC000_0008, "STATUS_INVALID_HANDLE"),
+    (0xC000_000D, "STATUS_INVALID_PARAMETER"),
+    (0xC000_000E, "STATUS_NO_SUCH_DEVICE"),
+    (0xC000_000F, "STATUS_NO_SUCH_FILE"),
+    (0xC000_0010, "STATUS_INVALID_DEVICE_REQUEST"),
+    (0xC000_0011, "STATUS_END_OF_FILE"),
+    (0xC000_0016, "STATUS_MORE_PROCESSING_REQUIRED"),
+    (0xC000_0017, "STATUS_NO_MEMORY"),
+    (0xC000_0022, "STATUS_ACCESS_DENIED"),
+    (0xC000_0023, "STATUS_BUFFER_TOO_SMALL"),
+    (0xC000_0033, "STATUS_OBJECT_NAME_INVALID"),
+    (0xC000_0034, "STATUS_OBJECT_NAME_NOT_FOUND"),
+    (0xC000_0035, "STATUS_OBJECT_NAME_COLLISION"),
+    (0xC000_0039, "STATUS_OBJECT_PATH_INVALID"),
+    (0xC000_003A, "STATUS_OBJECT_PATH_NOT_FOUND"),
+    (0xC000_003B, "STATUS_OBJECT_PATH_SYNTAX_BAD"),
+    (0xC000_0043, "STATUS_SHARING_VIOLATION"),
+    (0xC000_0044, "STATUS_QUOTA_EXCEEDED"),
+    (0xC000_0054, "STATUS_FILE_LOCK_CONFLICT"),
+    (0xC000_0055, "STATUS_LOCK_NOT_GRANTED"),
+    (0xC000_0056, "STATUS_DELETE_PENDING"),
+    (0xC000_0061, "STATUS_PRIVILEGE_NOT_HELD"),
+    (0xC000_006D, "STATUS_LOGON_FAILURE"),
+    (0xC000_006E, "STATUS_ACCOUNT_RESTRICTION"),
+    (0xC000_006F, "STATUS_INVALID_LOGON_HOURS"),
+    (0xC000_0070, "STATUS_INVALID_WORKSTATION"),
+    (0xC000_0071, "STATUS_PASSWORD_EXPIRED"),
+    (0xC000_0072, "STATUS_ACCOUNT_DISABLED"),
+    (0xC000_007E, "STATUS_RANGE_NOT_LOCKED"),
+    (0xC000_007F, "STATUS_DISK_FULL"),
+    (0xC000_009A, "STATUS_INSUFFICIENT_RESOURCES"),
+    (0xC000_00A2, "STATUS_MEDIA_WRITE_PROTECTED"),
+    (0xC000_00B5, "STATUS_IO_TIMEOUT"),
+    (0xC000_00BA, "STATUS_FILE_IS_A_DIRECTORY"),
+    (0xC000_00BB, "STATUS_NOT_SUPPORTED"),
+    (0xC000_00BE, "STATUS_BAD_NETWORK_PATH"),
+    (0xC000_00C9, "STATUS_NETWORK_NAME_DELETED"),
+    (0xC000_00CA, "STATUS_NETWORK_ACCESS_DENIED"),
+    (0xC000_00CC, "STATUS_BAD_NETWORK_NAME"),
+    (0xC000_00CE, "STATUS_TOO_MANY_SESSIONS"),
+    (0xC000_00D0, "STATUS_REQUEST_NOT_ACCEPTED"),
+    (0xC000_00E5, "STATUS_INTERNAL_ERROR"),
+    (0xC000_0101, "STATUS_DIRECTORY_NOT_EMPTY"),
+    (0xC000_0103, "STATUS_NOT_A_DIRECTORY"),
+    (0xC000_011F, "STATUS_TOO_MANY_OPENED_FILES"),
+    (0xC000_0120, "STATUS_CANCELLED"),
+    (0xC000_0121, "STATUS_CANNOT_DELETE"),
+    (0xC000_0123, "STATUS_FILE_DELETED"),
+    (0xC000_0128, "STATUS_FILE_CLOSED"),
+    (0xC000_0193, "STATUS_ACCOUNT_EXPIRED"),
+    (0xC000_0203, "STATUS_USER_SESSION_DELETED"),
+    (0xC000_0205, "STATUS_INSUFF_SERVER_RESOURCES"),
+    (0xC000_0224, "STATUS_PASSWORD_MUST_CHANGE"),
+    (0xC000_0234, "STATUS_ACCOUNT_LOCKED_OUT"),
+    (0xC000_023A, "STATUS_CONNECTION_INVALID"),
+    (0xC000_035C, "STATUS_NETWORK_SESSION_EXPIRED"),
+    (0xC000_0427, "STATUS_FILE_SYSTEM_LIMITATION"),
+    (0xE5B0_0001, "SMB_NOT_A_MESSAGE"),
+    (0xE5B0_0002, "SMB_FRAME_TOO_LONG"),
+    (0xE5B0_0003, "SMB_LYING_LENGTH"),
+    (0xE5B0_0004, "SMB_OTHER_MESSAGE"),
+    (0xE5B0_0005, "SMB_UNSIGNED_REPLY"),
+    (0xE5B0_0006, "SMB_WRONG_SIGNATURE"),
+    (0xE5B0_0007, "SMB_NOT_ENCRYPTED"),
+    (0xE5B0_0008, "SMB_WRONG_ENCRYPTION"),
+    (0xE5B0_0009, "SMB_NO_CREDITS"),
+    (0xE5B0_000A, "SMB_ENDLESS_PENDING"),
+    (0xE5B0_000B, "SMB_ENDLESS_LISTING"),
+    (0xE5B0_000C, "SMB_OTHER_LISTING"),
+    (0xE5B0_000D, "SMB_SHORT"),
+    (0xE5B0_000E, "SMB_NOT_OPEN"),
+];
+
 names! {
     /// The way in which clients reach their files.
     #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -139,6 +233,19 @@ names! {
         /// Calls on a directory of the load machine: of a disk, or of whatever is mounted there.
         #[default]
         Directory = "directory",
+        /// SMB, in a session of each client.
+        Smb = "smb",
+    }
+}
+
+names! {
+    /// The dialect of a file protocol.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+    pub enum FileDialect {
+        /// SMB 2.1, of Windows 7: signatures, no encryption.
+        Smb2_1 = "2.1",
+        /// SMB 3.1.1, of Windows 10.
+        Smb3_1_1 = "3.1.1",
     }
 }
 
@@ -235,12 +342,26 @@ pub struct FileWorkload {
     pub work: FileWork,
     /// The way in which they reach their files.
     pub transport: FileTransport,
+    /// Their sessions, where they reach them by SMB.
+    pub smb: FileSmbSettings,
     /// The depth to which bytes that were read are verified.
     pub verify: FileVerify,
     /// The moment at which written bytes must be on the disk.
     pub durability: FileDurability,
     /// The seed of the content of files before load.
     pub content_seed: u64,
+}
+
+/// The settings of sessions over SMB.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FileSmbSettings {
+    /// The only dialect that is offered.
+    pub dialect: FileDialect,
+    /// Whether all messages are signed, and the signatures of replies verified. Encrypted ones are not signed besides.
+    pub is_signed: bool,
+    /// Whether all messages are encrypted.
+    pub is_encrypted: bool,
 }
 
 /// The work of the clients of a file server.
@@ -337,6 +458,25 @@ pub enum FileSettingsError {
         /// The size of a request.
         block_bytes: u64,
     },
+    /// Encryption in a dialect without.
+    #[error("SMB 2.1 has no encryption")]
+    NoEncryption,
+}
+
+impl FileSettingsError {
+    /// Returns the remedy.
+    pub(crate) fn hint(&self) -> &'static str {
+        match self {
+            FileSettingsError::NoEncryption => {
+                "encrypt SMB 3.1.1 (`--set dialect=3.1.1`), or leave `encryption` out"
+            }
+            FileSettingsError::Workspace(_)
+            | FileSettingsError::Stream(_)
+            | FileSettingsError::Request { .. } => {
+                "choose other sizes, or another kind of files with `--set files=private`"
+            }
+        }
+    }
 }
 
 impl From<FileVerify> for Verify {
@@ -378,6 +518,22 @@ impl FileTest {
     /// Returns whether clients make passes over their files or searches.
     fn has_passes(self) -> bool {
         self.has_small_files() || self == FileTest::DirectorySearch
+    }
+}
+
+impl FileSmbSettings {
+    /// The standard ones: SMB 3.1.1, neither signed nor encrypted.
+    pub const STANDARD: FileSmbSettings =
+        FileSmbSettings { dialect: FileDialect::Smb3_1_1, is_signed: false, is_encrypted: false };
+
+    /// Describes the sessions.
+    fn text(&self) -> String {
+        let protection = match (self.is_encrypted, self.is_signed) {
+            (true, _) => "encrypted",
+            (false, true) => "signed",
+            (false, false) => "neither signed nor encrypted",
+        };
+        format!("SMB {}, {protection}, a session of each client", self.dialect)
     }
 }
 
@@ -477,6 +633,7 @@ impl FileWorkload {
         FileWorkload {
             work,
             transport: FileTransport::Directory,
+            smb: FileSmbSettings::STANDARD,
             verify: FileVerify::Stamp,
             durability: FileDurability::Flush,
             content_seed: CONTENT_SEED,
@@ -488,11 +645,19 @@ impl FileWorkload {
     /// # Errors
     /// They cannot.
     pub fn check(&self) -> Result<(), FileSettingsError> {
+        if self.is_over_smb() && self.smb.is_encrypted && self.smb.dialect == FileDialect::Smb2_1 {
+            return Err(FileSettingsError::NoEncryption);
+        }
         match &self.work {
             FileWork::DiskMix(mix) => mix.mix(0).map(drop).map_err(FileSettingsError::from),
             FileWork::Streams(streams) => streams.shape().map(drop).map_err(FileSettingsError::from),
             FileWork::Micro(micro) => micro.settings(0).map(drop),
         }
+    }
+
+    /// Returns whether clients reach their files by SMB.
+    pub(crate) fn is_over_smb(&self) -> bool {
+        self.transport == FileTransport::Smb
     }
 
     /// Returns the most bytes that the files of a client take, those that it creates included.
@@ -569,7 +734,7 @@ impl FileWorkload {
             bands: Vec::new(),
             codes: self.codes(),
             sizing: None,
-            outcomes: OUTCOMES.into(),
+            outcomes: self.outcomes(),
             score: Score::default(),
             words: Words {
                 unit: unit.unwrap_or_else(|| Noun::regular("unit")),
@@ -578,10 +743,20 @@ impl FileWorkload {
         }
     }
 
+    /// Returns the outcomes of failed operations.
+    fn outcomes(&self) -> Vec<Outcome> {
+        let of_messages: &[Outcome] = match self.transport {
+            FileTransport::Directory => &[],
+            FileTransport::Smb => &OUTCOMES_OF_MESSAGES,
+        };
+        OUTCOMES.iter().chain(of_messages).copied().collect()
+    }
+
     /// Returns the names of the codes of failures.
     fn codes(&self) -> Vec<CodeName> {
         let codes = match self.transport {
-            FileTransport::Directory => &ERRNO_NAMES,
+            FileTransport::Directory => &ERRNO_NAMES[..],
+            FileTransport::Smb => &SMB_CODES,
         };
         codes.iter().map(|(code, name)| CodeName { code: *code, name: (*name).to_owned() }).collect()
     }
@@ -619,7 +794,8 @@ impl FileWorkload {
     /// Describes what figures of the workload must not be shown without.
     fn way_text(&self) -> String {
         let way = match self.transport {
-            FileTransport::Directory => "calls of the load generator on a directory",
+            FileTransport::Directory => "calls of the load generator on a directory".to_owned(),
+            FileTransport::Smb => self.smb.text(),
         };
         let durability = match self.durability {
             FileDurability::Flush => "a flush ends when the file is on the disk",
@@ -669,7 +845,7 @@ impl FamilyWorkload for FileWorkload {
     }
 
     fn is_encrypted(&self) -> bool {
-        false
+        self.is_over_smb() && self.smb.is_encrypted
     }
 
     fn has_one_writer(&self, _: &str) -> bool {
@@ -779,6 +955,38 @@ mod tests {
         twice.codes.insert(1, CodeName { code: 1, name: "EPERM too".to_owned() });
         assert_eq!(twice.check(), Err(crate::CatalogFault::Codes));
         assert!(catalog.counts_as(&Catalog { codes: Vec::new(), ..catalog.clone() }));
+    }
+
+    #[test]
+    fn workloads_over_smb_have_its_codes_and_outcomes_and_say_how_messages_are_protected() {
+        let over = |smb| FileWorkload {
+            transport: FileTransport::Smb,
+            smb,
+            ..FileWorkload::new(FileWork::DiskMix(FileMixSettings::STANDARD))
+        };
+        let with =
+            |dialect, is_signed, is_encrypted| over(FileSmbSettings { dialect, is_signed, is_encrypted });
+        let plain = over(FileSmbSettings::STANDARD);
+        let catalog = plain.catalog();
+        assert_eq!((plain.check(), catalog.check()), (Ok(()), Ok(())));
+        let names = [0, 0xC000_0043, 0xE5B0_000D, 28].map(|code| catalog.code_name(code));
+        assert_eq!(names, [None, Some("STATUS_SHARING_VIOLATION"), Some("SMB_SHORT"), None]);
+        let directory = FileWorkload::new(plain.work).catalog();
+        let fails_with = |outcome| (catalog.can_fail_with(outcome), directory.can_fail_with(outcome));
+        assert_eq!(fails_with(Outcome::MalformedHead), (true, false));
+        assert_eq!(fails_with(Outcome::SessionLost), (true, true));
+        let both = with(FileDialect::Smb3_1_1, true, true);
+        assert_eq!((plain.is_encrypted(), both.is_encrypted()), (false, true));
+        let old = with(FileDialect::Smb2_1, true, true);
+        assert_eq!(old.check(), Err(FileSettingsError::NoEncryption));
+        let unused = FileWorkload { transport: FileTransport::Directory, ..old };
+        assert_eq!((unused.check(), unused.is_encrypted()), (Ok(()), false));
+        let texts = [plain, with(FileDialect::Smb2_1, true, false), both].map(|one| one.way_text());
+        insta::assert_snapshot!(texts.join("\n"), @"
+        SMB 3.1.1, neither signed nor encrypted, a session of each client; a flush ends when the file is on the disk
+        SMB 2.1, signed, a session of each client; a flush ends when the file is on the disk
+        SMB 3.1.1, encrypted, a session of each client; a flush ends when the file is on the disk
+        ");
     }
 
     #[test]

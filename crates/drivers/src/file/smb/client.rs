@@ -5,7 +5,8 @@
 //! | open, create | `CREATE` | 1 |
 //! | close | `CLOSE` | 1 |
 //! | read, write | `READ`, `WRITE`, of at most what the server allows | 1 each |
-//! | flush, lock, unlock | `FLUSH`, `LOCK` | 1 |
+//! | flush | `FLUSH`, unless durability is relaxed | 1 |
+//! | lock, unlock | `LOCK` | 1 |
 //! | path query | `CREATE`, `QUERY_INFO`, `CLOSE` in a chain | 1 |
 //! | file query, set, volume query | `QUERY_INFO`, `SET_INFO`; of the volume on the handle of the folder | 1 |
 //! | find | `CREATE`, `QUERY_DIRECTORY`, `CLOSE` in a chain; of many names, a `QUERY_DIRECTORY` for each page | 1 and more |
@@ -144,7 +145,13 @@ impl SmbClient {
             }
             FileAction::Read(handle, range) => self.read(handle, range, context).await,
             FileAction::Write(handle, range) => self.write(handle, range, context).await,
-            FileAction::Flush(handle) => self.single(Request::Flush(self.file(handle)?.0), pool).await,
+            FileAction::Flush(handle) => {
+                let (file, _) = self.file(handle)?;
+                if context.shared.clients.durability == Durability::Relaxed {
+                    return Ok(());
+                }
+                self.single(Request::Flush(file), pool).await
+            }
             FileAction::PathQuery(path, level) => {
                 self.chain(path, OpenMode::QUERY, Some(Request::Query(SAME_FILE, file_class(level))), context)
                     .await

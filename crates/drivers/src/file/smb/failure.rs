@@ -205,6 +205,19 @@ mod tests {
         assert_eq!(code_name(0xC0FF_FFFF), None);
     }
 
+    /// Goal: a report names every code that a failure can have.
+    #[test]
+    fn catalogs_name_every_code() {
+        let named: Vec<u32> = model::SMB_CODES.iter().map(|(code, _)| *code).collect();
+        assert!(named.is_sorted());
+        for (code, name) in model::SMB_CODES {
+            assert_eq!(code_name(code), Some(name));
+        }
+        let of_violations = VIOLATIONS.iter().map(|(violation, ..)| *violation as u32);
+        let all = status::numbers().filter(|number| *number != NtStatus::SUCCESS.0).chain(of_violations);
+        assert_eq!(all.collect::<Vec<u32>>(), named);
+    }
+
     #[test]
     fn failures_are_described() {
         for (failure, text) in [

@@ -151,6 +151,12 @@ pub(super) fn text(status: NtStatus) -> String {
     status.name().map_or_else(|| format!("status 0x{:08X}", status.0), str::to_owned)
 }
 
+/// Returns the numbers of all statuses with a name, in their order.
+#[cfg(test)]
+pub(super) fn numbers() -> impl Iterator<Item = u32> {
+    STATUSES.into_iter().map(|(number, ..)| number)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

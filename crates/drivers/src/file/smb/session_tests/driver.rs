@@ -159,7 +159,7 @@ fn perform(n_sessions: usize, act: Serve, operations: &[FileOperation]) -> Vec<(
         verify: Verify::Full,
         baseline: Baseline::Populated,
         last_generation: 0,
-        durability: Durability::Relaxed,
+        durability: Durability::Flush,
         loadfile: None,
     };
     let clock = RealClock::start();
