@@ -3,6 +3,7 @@
 use std::io;
 
 use drivers::database::SessionProblem;
+use drivers::file::smb::SmbShareError;
 use drivers::sql::StatementRefusal;
 use drivers::{CertificateProblem, HandshakeProblem};
 use model::{Family, Outcome};
@@ -85,6 +86,14 @@ pub enum VerifyError {
         problem: SessionProblem,
         /// The description of the failure.
         text: String,
+    },
+    /// A share cannot have the files of clients, or there is no session with it.
+    #[error("{target}: {error}")]
+    Share {
+        /// The share as given.
+        target: String,
+        /// The reason, which has its own hint where there is no session.
+        error: Box<SmbShareError>,
     },
     /// The database does not prepare some statements.
     #[error("{target} does not prepare {}:{}", statements(refused.len()), refusals(refused))]

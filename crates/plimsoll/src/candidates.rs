@@ -145,7 +145,7 @@ fn refuse_flags_of_others(arguments: &SutArguments, family: Family) -> Result<()
 fn check_scheme(target: &str, family: Family) -> Result<(), Failure> {
     let scheme = target.split_once("://").map_or("", |(scheme, _)| scheme);
     let has_scheme =
-        |other: &Family| command_line(*other).own_scheme.is_some_and(|own| own.eq_ignore_ascii_case(scheme));
+        |other: &Family| command_line(*other).own_schemes.iter().any(|own| own.eq_ignore_ascii_case(scheme));
     match Family::ALL.into_iter().filter(|other| *other != family).find(has_scheme) {
         Some(other) => {
             let error = format!(

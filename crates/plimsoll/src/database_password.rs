@@ -75,7 +75,7 @@ fn password_in(text: &str, database: &ExternalDatabase) -> Option<DatabasePasswo
 
 /// A reason why a file of passwords is not used.
 #[derive(Debug, Error)]
-enum PasswordFileError {
+pub(crate) enum PasswordFileError {
     /// It cannot be read.
     #[error(transparent)]
     Unreadable(#[from] std::io::Error),
@@ -84,7 +84,11 @@ enum PasswordFileError {
     OpenToOthers,
 }
 
-fn read(path: &Path) -> Result<String, PasswordFileError> {
+/// Reads a file that only its owner can read or change.
+///
+/// # Errors
+/// It cannot be read, or others can.
+pub(crate) fn read(path: &Path) -> Result<String, PasswordFileError> {
     let file = File::open(path)?;
     if file.metadata()?.permissions().mode() & OF_OTHERS != 0 {
         return Err(PasswordFileError::OpenToOthers);

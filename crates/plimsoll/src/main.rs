@@ -40,6 +40,7 @@ mod seal_key;
 mod secrets;
 mod server_choice;
 mod settings;
+mod share_password;
 mod shell;
 mod side_by_side;
 mod stderr;

@@ -8,7 +8,7 @@ use testbed::SutError;
 
 use crate::exit::{Exit, Failure};
 use crate::family::{
-    command_line, data_hint, directory_hint, memory_limit_hint, not_fetched_hint, session_hint,
+    command_line, data_hint, directory_hint, memory_limit_hint, not_fetched_hint, session_hint, share_hint,
 };
 
 impl Failure {
@@ -65,6 +65,9 @@ impl From<FleetError> for Failure {
             }
             FleetError::Verify(VerifyError::Handshake { problem, .. }) => {
                 failure(Exit::Testbed).hint(tls_hint(*problem))
+            }
+            FleetError::Verify(VerifyError::Share { error: why, .. }) => {
+                failure(Exit::Testbed).hint_if(share_hint(why))
             }
             FleetError::Verify(VerifyError::WrongData { target, .. }) => {
                 failure(Exit::Testbed).hint(data_hint(target))

@@ -45,17 +45,17 @@ use crate::thread::{CpuMeter, ThreadFailure, ThreadWork};
 use crate::verify::{VerifyError, WrongObject};
 
 /// The notation of a target.
-const EXPECTED: &str = "expected `file:///PATH`, such as `file:///mnt/share`";
+const EXPECTED: &str = "expected `file:///PATH`, such as `file:///mnt/share`, or `smb://USER@HOST/SHARE` for a share of a server";
 
 /// The scheme of targets.
 const SCHEME: &str = "file";
 
 /// The generations of writes that are set aside for each client and load point, so that what one load point wrote is not
 /// taken for what the next one did.
-const GENERATIONS: u32 = 1 << 26;
+pub(super) const GENERATIONS: u32 = 1 << 26;
 
 /// The name of what is checked.
-const FILES: &str = "clients’ files";
+pub(super) const FILES: &str = "clients’ files";
 
 /// The number of the file that is made and deleted before load begins: no client has as many.
 const PROBE_FILE: u32 = 99_999;
@@ -159,19 +159,7 @@ impl FileTarget {
 
     /// Returns the settings of clients at the next load point.
     fn options(&self, workload: &FileWorkload, last_generation: u32) -> FileClientOptions {
-        let are_new = self.files.are_new.load(Ordering::Relaxed);
-        FileClientOptions {
-            content: content(workload),
-            verify: workload.verify.into(),
-            baseline: if are_new { Baseline::Populated } else { Baseline::Stamped },
-            last_generation,
-            durability: match workload.durability {
-                FileDurability::Flush => Durability::Flush,
-                FileDurability::Write => Durability::Write,
-                FileDurability::Never => Durability::Relaxed,
-            },
-            loadfile: None,
-        }
+        client_options(workload, self.files.are_new.load(Ordering::Relaxed), last_generation)
     }
 
     /// Returns what is disclosed of the directory.
@@ -264,15 +252,8 @@ impl LoadTarget for FileTarget {
         let files = file_set(workload, n_clients(plan)).map_err(VerifyError::from)?;
         observer.event(Event::Preparing("making the files of clients"));
         let root = self.files.root();
-        let mut told = 0;
-        let mut progress = |done: u64, total: u64| {
-            if told + total / 100 <= done {
-                told = done;
-                observer.event(Event::Files { done, total });
-            }
-            if stop.load(Ordering::Relaxed) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-        };
-        let populated = root.populate(&files, &mut progress).map_err(|error| self.unusable(&error))?;
+        let populated =
+            root.populate(&files, &mut progress(observer, stop)).map_err(|error| self.unusable(&error))?;
         self.files.are_new.store(populated.n_kept == 0, Ordering::Relaxed);
         observer.event(Event::Preparing("taking the files of clients out of the page cache"));
         let evicted = root.evict(&files).map_err(|error| self.unusable(&error))?;
@@ -370,7 +351,7 @@ pub(super) static PROFILE: FamilyProfile = FamilyProfile {
 ///
 /// # Errors
 /// It is one of another family.
-fn workload(plan: &Plan) -> Result<&FileWorkload, SetupError> {
+pub(super) fn workload(plan: &Plan) -> Result<&FileWorkload, SetupError> {
     let Workload::File(file) = &plan.workload else {
         return Err(SetupError::OtherFamily(plan.workload.family()));
     };
@@ -378,8 +359,43 @@ fn workload(plan: &Plan) -> Result<&FileWorkload, SetupError> {
 }
 
 /// Returns the number of clients that have files: those of the highest load.
-fn n_clients(plan: &Plan) -> u32 {
+pub(super) fn n_clients(plan: &Plan) -> u32 {
     plan.loads().map(Load::in_flight_max).max().unwrap_or(0)
+}
+
+/// Returns the settings of clients. `are_new` is whether no client has written since the files were made.
+pub(super) fn client_options(
+    workload: &FileWorkload,
+    are_new: bool,
+    last_generation: u32,
+) -> FileClientOptions {
+    FileClientOptions {
+        content: content(workload),
+        verify: workload.verify.into(),
+        baseline: if are_new { Baseline::Populated } else { Baseline::Stamped },
+        last_generation,
+        durability: match workload.durability {
+            FileDurability::Flush => Durability::Flush,
+            FileDurability::Write => Durability::Write,
+            FileDurability::Never => Durability::Relaxed,
+        },
+        loadfile: None,
+    }
+}
+
+/// Returns what tells an observer of the files that are made, and ends that when it is to stop.
+pub(super) fn progress<'a>(
+    observer: &'a mut dyn Observer,
+    stop: &'a AtomicBool,
+) -> impl FnMut(u64, u64) -> ControlFlow<()> + 'a {
+    let mut told = 0;
+    move |done, total| {
+        if told + total / 100 <= done {
+            told = done;
+            observer.event(Event::Files { done, total });
+        }
+        if stop.load(Ordering::Relaxed) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    }
 }
 
 /// Returns the content of all files.
@@ -388,7 +404,7 @@ fn content(workload: &FileWorkload) -> FileContent {
 }
 
 /// Returns the files that are there before load.
-fn file_set(workload: &FileWorkload, n_clients: u32) -> Result<FileSetPlan, SetupError> {
+pub(super) fn file_set(workload: &FileWorkload, n_clients: u32) -> Result<FileSetPlan, SetupError> {
     let set = match &workload.work {
         FileWork::DiskMix(mix) => {
             let workspace = mix.mix(0).map_err(FileSettingsError::from)?.workspace;
@@ -403,7 +419,7 @@ fn file_set(workload: &FileWorkload, n_clients: u32) -> Result<FileSetPlan, Setu
 }
 
 /// Returns what was made of files, kept and removed.
-fn population_text(summary: &PopulationSummary) -> String {
+pub(super) fn population_text(summary: &PopulationSummary) -> String {
     let PopulationSummary { n_made, made_bytes, n_kept, kept_bytes, n_removed } = *summary;
     let (made, kept) = (Bytes(made_bytes), Bytes(kept_bytes));
     format!("{n_made} made ({made}), {n_kept} kept ({kept}), {n_removed} others removed")
@@ -421,7 +437,7 @@ fn eviction_text(eviction: &Eviction) -> String {
 }
 
 /// Returns whether all files are there, and what was found.
-fn check_text(check: &PopulationCheck) -> (bool, String) {
+pub(super) fn check_text(check: &PopulationCheck) -> (bool, String) {
     match check {
         PopulationCheck::Complete { n_files } => {
             (true, format!("all {n_files} are there with their lengths"))
@@ -459,7 +475,7 @@ fn probed_places(workload: &FileWorkload) -> (Option<FilePath>, Owner, Folder) {
 }
 
 /// Returns operations of most kinds, each of which must succeed.
-fn probe_operations(workload: &FileWorkload) -> Vec<FileOperation> {
+pub(super) fn probe_operations(workload: &FileWorkload) -> Vec<FileOperation> {
     let (file, owner, folder) = probed_places(workload);
     let handle = Handle(0);
     let path = |entry| FilePath::new(owner, folder, entry);

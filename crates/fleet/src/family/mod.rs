@@ -17,6 +17,7 @@ mod order_entry;
 mod probe;
 mod profile;
 mod room;
+mod share;
 mod sql;
 mod target;
 pub(crate) mod web;
@@ -39,6 +40,7 @@ pub use file::FileDirectory;
 pub use order_entry::OrderDatabase;
 pub(crate) use profile::{ServerStart, profile};
 pub use room::room_in_flight;
+pub use share::FileShare;
 pub(crate) use target::ResolvedTarget;
 pub(crate) use web::WebTarget;
 
@@ -46,6 +48,7 @@ use app::AppTarget;
 use database::DatabaseTarget;
 use file::FileTarget;
 use order_entry::OrderTarget;
+use share::ShareTarget;
 use sql::SqlTarget;
 use target::{HostTarget, UnresolvedTarget};
 
@@ -66,6 +69,8 @@ pub enum ExternalServer {
     App(ApplicationServer),
     /// A directory of this machine.
     Directory(FileDirectory),
+    /// A share of a file server.
+    Share(FileShare),
     /// A server of order-entry data.
     OrderEntry(OrderDatabase),
     /// A database that speaks SQL, for order entry.
@@ -115,6 +120,10 @@ impl ExternalServer {
             }
             ExternalServer::Directory(directory) => {
                 UnresolvedTarget::Here(Box::new(|| Ok(ResolvedTarget::of(FileTarget::open(directory)?))))
+            }
+            ExternalServer::Share(share) => {
+                let at = move |address, _| ShareTarget::new(share.clone(), address);
+                HostTarget::new(&share.host, share.port, at).into()
             }
             ExternalServer::OrderEntry(server) => {
                 let at = move |address, _| OrderTarget { address, server: server.clone() };

@@ -18,7 +18,7 @@ const FILES: &str = "app-files";
 pub(super) static COMMAND_LINE: FamilyCommandLine = FamilyCommandLine {
     article: "an",
     target_form: "app://HOST:PORT",
-    own_scheme: Some("app"),
+    own_schemes: &["app"],
     read_target: |target, _| Ok(ExternalServer::App(target.parse().map_err(Failure::usage)?)),
     take_secrets: |_, _| Ok(()),
     is_encrypted: |_, _| false,

@@ -20,8 +20,8 @@ pub(crate) struct FamilyCommandLine {
 
     /// The form of targets, as hints show it.
     pub(crate) target_form: &'static str,
-    /// The scheme of targets that no other family has; `None` of a family without one.
-    pub(crate) own_scheme: Option<&'static str>,
+    /// The schemes of targets that no other family has.
+    pub(crate) own_schemes: &'static [&'static str],
     /// Reads a target, with the way to it that flags name.
     pub(crate) read_target: fn(&str, &SutArguments) -> Result<ExternalServer, Failure>,
     /// Gives a target the secrets that the definition has a source for.

@@ -9,7 +9,7 @@ use crate::exit::Failure;
 pub(super) static COMMAND_LINE: FamilyCommandLine = FamilyCommandLine {
     article: "an",
     target_form: "HOST:PORT",
-    own_scheme: None,
+    own_schemes: &[],
     read_target: |target, _| Ok(ExternalServer::Echo(target.parse().map_err(Failure::usage)?)),
     take_secrets: |_, _| Ok(()),
     is_encrypted: |_, _| false,

@@ -38,7 +38,7 @@ static EMBEDDED: EmbeddedServer = EmbeddedServer {
 pub(super) static COMMAND_LINE: FamilyCommandLine = FamilyCommandLine {
     article: "an",
     target_form: "orders://HOST:PORT",
-    own_scheme: Some("orders"),
+    own_schemes: &["orders"],
     read_target: |target, _| read_target(target),
     take_secrets: |_, _| Ok(()),
     is_encrypted: |server, plan| database(server).is_some() && plan.workload.is_encrypted(),

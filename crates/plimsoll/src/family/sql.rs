@@ -17,7 +17,7 @@ const CHECK_STATEMENTS: &str = "check the statements, their `rows`, and the time
 pub(super) static COMMAND_LINE: FamilyCommandLine = FamilyCommandLine {
     article: "an",
     target_form: "postgres://USER@HOST:PORT/DATABASE",
-    own_scheme: None,
+    own_schemes: &[],
     read_target: |target, _| Ok(ExternalServer::Sql(read_database(target)?)),
     take_secrets,
     is_encrypted: |_, plan| plan.workload.is_encrypted(),

@@ -16,7 +16,7 @@ use crate::exit::Failure;
 pub(super) static COMMAND_LINE: FamilyCommandLine = FamilyCommandLine {
     article: "a",
     target_form: "http://HOST:PORT/",
-    own_scheme: None,
+    own_schemes: &[],
     read_target: |target, arguments| Ok(ExternalServer::Web(web_target(target, arguments)?, Trust::Any)),
     // Those of requests are not part of a target.
     take_secrets: |_, _| Ok(()),

@@ -94,7 +94,7 @@ fn files_in_memory_are_refused_before_a_server_is_started() {
         // Mounts are not permitted here.
         return;
     }
-    let refusal = "is on tmpfs; client files must be on a disk\nhint: mount a disk there, or start";
+    let refusal = "is on tmpfs; client files must be on a disk\nhint: mount a disk there, or load files";
     assert_eq!(ended.stderr.matches(refusal).count(), 2, "{}", ended.stderr);
     let ended = ended.expect_stdout("exit 4\n");
     assert!(!ended.stderr.contains("starting"), "{}", ended.stderr);
