@@ -279,7 +279,6 @@ impl LoadTarget for FileTarget {
         })
     }
 
-    /// Checks that every file is there with its length. Under load some tests give theirs other names.
     fn check(
         &self,
         plan: &Plan,
@@ -288,16 +287,7 @@ impl LoadTarget for FileTarget {
         _: &FamilyCounts,
         _: &AtomicBool,
     ) -> Result<Vec<CheckedRow>, VerifyError> {
-        let workload = workload(plan)?;
-        if moment == CheckMoment::After && !workload.keeps_files() {
-            return Ok(Vec::new());
-        }
-        let files = file_set(workload, n_clients(plan))?;
-        let (holds, found) = match self.files.root().check(&files) {
-            Ok(found) => check_text(&found),
-            Err(error) => (false, format!("they cannot be checked: {error}")),
-        };
-        Ok(vec![(FILES.to_owned(), holds, found)])
+        check_files(plan, moment, |files| Ok(self.files.root().check(files)))
     }
 
     fn run(&self, work: ThreadWork<'_>) -> Result<FamilyCounts, ThreadFailure> {
@@ -436,8 +426,26 @@ fn eviction_text(eviction: &Eviction) -> String {
     }
 }
 
+/// Checks that every file is there with its length. Under load some tests give theirs other names, so that they are not
+/// checked after it.
+pub(super) fn check_files<E: fmt::Display>(
+    plan: &Plan,
+    moment: CheckMoment,
+    check: impl FnOnce(&FileSetPlan) -> Result<Result<PopulationCheck, E>, VerifyError>,
+) -> Result<Vec<CheckedRow>, VerifyError> {
+    let workload = workload(plan)?;
+    if moment == CheckMoment::After && !workload.keeps_files() {
+        return Ok(Vec::new());
+    }
+    let (holds, found) = match check(&file_set(workload, n_clients(plan))?)? {
+        Ok(found) => check_text(&found),
+        Err(error) => (false, format!("they cannot be checked: {error}")),
+    };
+    Ok(vec![(FILES.to_owned(), holds, found)])
+}
+
 /// Returns whether all files are there, and what was found.
-pub(super) fn check_text(check: &PopulationCheck) -> (bool, String) {
+fn check_text(check: &PopulationCheck) -> (bool, String) {
     match check {
         PopulationCheck::Complete { n_files } => {
             (true, format!("all {n_files} are there with their lengths"))

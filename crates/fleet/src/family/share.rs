@@ -27,7 +27,7 @@ use units::{Bytes, RealClock};
 
 use super::database_url::encoded;
 use super::file::{
-    FILES, GENERATIONS, check_text, client_options, file_set, n_clients, population_text, probe_operations,
+    FILES, GENERATIONS, check_files, client_options, file_set, n_clients, population_text, probe_operations,
     progress, workload,
 };
 use super::probe::Probe;
@@ -284,7 +284,6 @@ impl LoadTarget for ShareTarget {
         unless_stopped(stop, probe.perform_all(driver, &operations, |_| probe.too_slow(), |_| None))
     }
 
-    /// Checks that every file is there with its length. Under load some tests give theirs other names.
     fn check(
         &self,
         plan: &Plan,
@@ -293,16 +292,7 @@ impl LoadTarget for ShareTarget {
         _: &FamilyCounts,
         stop: &AtomicBool,
     ) -> Result<Vec<CheckedRow>, VerifyError> {
-        let workload = workload(plan)?;
-        if moment == CheckMoment::After && !workload.keeps_files() {
-            return Ok(Vec::new());
-        }
-        let files = file_set(workload, n_clients(plan))?;
-        let (holds, found) = match self.hold(plan, stop)?.check(&files) {
-            Ok(found) => check_text(&found),
-            Err(error) => (false, format!("they cannot be checked: {error}")),
-        };
-        Ok(vec![(FILES.to_owned(), holds, found)])
+        check_files(plan, moment, |files| Ok(self.hold(plan, stop)?.check(files)))
     }
 
     fn run(&self, work: ThreadWork<'_>) -> Result<FamilyCounts, ThreadFailure> {
