@@ -170,6 +170,32 @@ impl FileOperation {
         }
     }
 
+    /// Returns the paths that the operation is about: two where a file gets another path, none where it is about an open
+    /// file or the volume.
+    pub fn paths(&self) -> [Option<FilePath>; 2] {
+        match self.action {
+            FileAction::Open(_, path)
+            | FileAction::Create(_, path, _)
+            | FileAction::CreateFolder(_, path)
+            | FileAction::PathQuery(path, _)
+            | FileAction::Find(path, _)
+            | FileAction::Unlink(path)
+            | FileAction::MakeFolder(path)
+            | FileAction::RemoveFolder(path)
+            | FileAction::RemoveTree(path) => [Some(path), None],
+            FileAction::Rename(from, to) => [Some(from), Some(to)],
+            FileAction::Close(_)
+            | FileAction::Read(..)
+            | FileAction::Write(..)
+            | FileAction::Flush(_)
+            | FileAction::FileQuery(..)
+            | FileAction::Set(..)
+            | FileAction::VolumeQuery(_)
+            | FileAction::Lock(..)
+            | FileAction::Unlock(..) => [None, None],
+        }
+    }
+
     /// Returns the slot that the operation fills if it succeeds.
     pub fn opens(&self) -> Option<Handle> {
         match self.action {

@@ -47,35 +47,15 @@ impl FileFailure {
         match operation.expected {
             Expectation::Success => false,
             // Of captured mixes only that they fail is known, as dbench has it.
-            Expectation::Failure if is_populated(&operation.action) => self.refusal == Refusal::Missing,
+            Expectation::Failure if is_populated(operation) => self.refusal == Refusal::Missing,
             Expectation::Failure | Expectation::Any => self.refusal != Refusal::Fault,
         }
     }
 }
 
-/// Returns whether an action is on a path of a population.
-fn is_populated(action: &FileAction) -> bool {
-    match action {
-        FileAction::Open(_, path)
-        | FileAction::Create(_, path, _)
-        | FileAction::CreateFolder(_, path)
-        | FileAction::PathQuery(path, _)
-        | FileAction::Find(path, _)
-        | FileAction::Rename(path, _)
-        | FileAction::Unlink(path)
-        | FileAction::MakeFolder(path)
-        | FileAction::RemoveFolder(path)
-        | FileAction::RemoveTree(path) => matches!(path, FilePath::Populated(_)),
-        FileAction::Close(_)
-        | FileAction::Read(..)
-        | FileAction::Write(..)
-        | FileAction::Flush(_)
-        | FileAction::FileQuery(..)
-        | FileAction::Set(..)
-        | FileAction::VolumeQuery(_)
-        | FileAction::Lock(..)
-        | FileAction::Unlock(..) => false,
-    }
+/// Returns whether an operation is about a path of a population.
+fn is_populated(operation: &FileOperation) -> bool {
+    matches!(operation.paths(), [Some(FilePath::Populated(_)), _])
 }
 
 /// An action that was performed.

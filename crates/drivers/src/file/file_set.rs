@@ -160,7 +160,7 @@ fn needed_folders(load: &Arc<LoadFile>) -> Vec<(u32, usize)> {
                 let is_below =
                     |path: &str| path.strip_prefix(removed).is_some_and(|rest| rest.starts_with('/'));
                 made.retain(|path| path != removed && !is_below(path));
-                // What is used from here on may need to be made again.
+                // Paths that are used from here on may need to be made again.
                 used.clear();
             }
             _ => {}
@@ -172,25 +172,8 @@ fn needed_folders(load: &Arc<LoadFile>) -> Vec<(u32, usize)> {
 /// Returns the paths that must be in a folder that is there.
 fn used_paths(operation: &FileOperation) -> [Option<FilePath>; 2] {
     match operation.action {
-        FileAction::Open(_, path)
-        | FileAction::Create(_, path, _)
-        | FileAction::CreateFolder(_, path)
-        | FileAction::PathQuery(path, _)
-        | FileAction::Find(path, _)
-        | FileAction::Unlink(path)
-        | FileAction::MakeFolder(path)
-        | FileAction::RemoveFolder(path) => [Some(path), None],
-        FileAction::Rename(from, to) => [Some(from), Some(to)],
-        FileAction::RemoveTree(_)
-        | FileAction::Close(_)
-        | FileAction::Read(..)
-        | FileAction::Write(..)
-        | FileAction::Flush(_)
-        | FileAction::FileQuery(..)
-        | FileAction::Set(..)
-        | FileAction::VolumeQuery(_)
-        | FileAction::Lock(..)
-        | FileAction::Unlock(..) => [None, None],
+        FileAction::RemoveTree(_) => [None, None],
+        _ => operation.paths(),
     }
 }
 
@@ -253,7 +236,7 @@ mod tests {
         assert_eq!(folders, ["private", "private/c0", "private/c0/stream"]);
     }
 
-    /// What the mix makes itself is not made before, also not what it makes again after it has removed it.
+    /// Folders that the mix makes itself are not made before, nor are those that it makes again after it has removed them.
     #[test]
     fn a_captured_mix_has_the_folders_that_it_takes_for_granted() {
         let load = concat!(

@@ -12,7 +12,7 @@ const NAME_BYTES_MAX: usize = 255;
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct NamePattern<'a> {
     text: &'a [u8],
-    /// What names must end with, where the pattern is `*` and plain characters: the usual one.
+    /// The end of matching names, where the pattern is `*` and plain characters: the usual one.
     suffix: Option<&'a [u8]>,
     ignores_case: bool,
 }

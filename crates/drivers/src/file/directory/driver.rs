@@ -437,7 +437,7 @@ impl BlockingDriver for DirectoryDriver {
     fn perform(&mut self, operation: &FileOperation, sent: Nanos) -> Reply {
         let mut calls = CallCount::default();
         let acted = self.act(operation, &mut calls);
-        // What follows is work of the client, not of the file system.
+        // From here on it is work of the client, not of the file system.
         let done = self.clock.now();
         let result = acted.map_err(FileFailure::from);
         let result = result.and_then(|acted| self.settle(operation, acted));

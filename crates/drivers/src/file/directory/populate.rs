@@ -99,7 +99,7 @@ impl FileRoot {
     ///
     /// # Errors
     ///
-    /// Something cannot be made or removed, or `progress` stops.
+    /// A file or folder cannot be made or removed, or `progress` stops.
     pub fn populate(
         &self,
         files: &FileSetPlan,
@@ -481,7 +481,7 @@ mod tests {
         assert_eq!(root.check(&plan).unwrap(), wrong);
     }
 
-    /// What is in memory cannot be evicted there; on a disk, it can.
+    /// Files in memory cannot be evicted; those on a disk can.
     #[test]
     fn files_are_evicted_as_far_as_their_file_system_allows() {
         let directory = tempfile::tempdir().unwrap();

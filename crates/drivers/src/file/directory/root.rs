@@ -147,7 +147,7 @@ impl FileRoot {
     ///
     /// # Errors
     ///
-    /// Something in it cannot be removed. The marker and the folder stay.
+    /// A file or folder in it cannot be removed. The marker and the folder stay.
     pub fn remove(self) -> io::Result<()> {
         if !self.is_in_its_directory()? {
             // It is gone, or somebody has given it another name and keeps it.

@@ -89,7 +89,7 @@ fn is_self_or_parent(name: &CStr) -> bool {
 ///
 /// # Errors
 ///
-/// Something cannot be removed, or another file system is mounted there.
+/// A file or folder cannot be removed, or another file system is mounted there.
 pub(super) fn remove_content(
     resolution: Resolution,
     folder: BorrowedFd,

@@ -165,7 +165,7 @@ impl SmbShare {
     /// Files that are right are kept. `progress` is told the bytes done and the bytes of all files, and may stop.
     ///
     /// # Errors
-    /// Something cannot be made or removed, or `progress` stops.
+    /// A file or folder cannot be made or removed, or `progress` stops.
     pub async fn populate(
         &mut self,
         files: &FileSetPlan,
@@ -238,7 +238,7 @@ impl SmbShare {
     /// Removes the folder with all that is in it.
     ///
     /// # Errors
-    /// Something in it cannot be removed. The marker and the folder stay.
+    /// A file or folder in it cannot be removed. The marker and the folder stay.
     pub async fn remove(mut self) -> Result<(), SmbShareError> {
         self.sweep(&BTreeSet::new()).await?;
         let folder = self.folder.clone();
