@@ -7,7 +7,8 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use engine::OpenedSessions;
 
 use model::{
-    CheckMoment, ConsistencyCheck, LimitInForce, LoadPoint, MonitoredSource, Plan, Secrets, ServerLimit,
+    CheckMoment, ConsistencyCheck, FactSection, LimitInForce, LoadPoint, MonitoredSource, Plan, Secrets,
+    ServerLimit,
 };
 use observe::disk_of;
 use testbed::{
@@ -46,6 +47,8 @@ pub(crate) struct LocalLab<S> {
     sut: Option<RunningSut>,
     disk_use: Option<DiskUse>,
     target: ResolvedTarget,
+    /// The session that the server agreed to, as it is disclosed.
+    session: Option<FactSection>,
     watchers: Watchers,
     /// Findings about limits that are not recorded yet.
     remarks: Vec<String>,
@@ -98,6 +101,7 @@ impl<S> LocalLab<S> {
         let limits: Vec<LimitInForce> =
             unenforced_quota(request, sut.as_ref(), observer).into_iter().collect();
         let mut plan = fitted(&request.plan, sut.as_ref(), &target)?;
+        let session = target.inspect(&plan, stop)?;
         let disk_use = match &sut {
             Some(_) => (profile(plan.workload.family()).disk_use)(&plan, &request.data_dir),
             None => target.disk_use(&plan),
@@ -115,6 +119,7 @@ impl<S> LocalLab<S> {
             clock,
             disk_use,
             target,
+            session,
             watchers: Watchers::default(),
             remarks,
             has_golden: has_golden(request, sut.as_ref()),
@@ -227,7 +232,8 @@ impl<S: LoadSide<Target = ResolvedTarget>> Laboratory for LocalLab<S> {
     }
 
     fn disclose(&self, request: &RunRequest<'_>) -> TestbedDisclosure {
-        disclosed(request, self.sut.as_ref(), &self.plan, &self.target, &self.watchers)
+        let Self { sut, plan, target, session, watchers, .. } = self;
+        disclosed(request, sut.as_ref(), plan, (target, session.clone()), watchers)
     }
 
     fn remarks(&mut self) -> Vec<String> {

@@ -18,12 +18,12 @@ pub(crate) struct TestbedDisclosure {
     pub(crate) testbed: Testbed,
 }
 
-/// Collects everything that is disclosed: server, tuning, machine, what the operator says.
+/// Collects everything that is disclosed: server, the session that it agreed to, tuning, machine, what the operator says.
 pub(crate) fn disclosed(
     request: &RunRequest<'_>,
     sut: Option<&RunningSut>,
     plan: &Plan,
-    target: &ResolvedTarget,
+    (target, session): (&ResolvedTarget, Option<FactSection>),
     watchers: &Watchers,
 ) -> TestbedDisclosure {
     let asked = asked(request, sut, target);
@@ -39,6 +39,7 @@ pub(crate) fn disclosed(
         (None, Some(section)) => vec![section],
         (None, None) => vec![elsewhere(target, plan), unknown_server()],
     };
+    sections.extend(session);
     sections.extend(watched(watchers));
     own_allowance(&mut sections, request, plan);
     sections.push(tuning(plan, sut, target));

@@ -248,13 +248,12 @@ impl LoadTarget for FileTarget {
         observer: &mut dyn Observer,
         stop: &AtomicBool,
     ) -> Result<Option<String>, FleetError> {
-        let workload = workload(plan).map_err(VerifyError::from)?;
-        let files = file_set(workload, n_clients(plan)).map_err(VerifyError::from)?;
-        observer.event(Event::Preparing("making the files of clients"));
         let root = self.files.root();
-        let populated =
-            root.populate(&files, &mut progress(observer, stop)).map_err(|error| self.unusable(&error))?;
-        self.files.are_new.store(populated.n_kept == 0, Ordering::Relaxed);
+        let are_new = &self.files.are_new;
+        let text = "making the files of clients";
+        let (files, populated) = make_files(plan, text, are_new, observer, stop, |files, progress| {
+            root.populate(files, progress).map_err(|error| self.unusable(&error))
+        })?;
         observer.event(Event::Preparing("taking the files of clients out of the page cache"));
         let evicted = root.evict(&files).map_err(|error| self.unusable(&error))?;
         Ok(Some(format!("{FILES}: {}; {}", population_text(&populated), eviction_text(&evicted))))
@@ -304,14 +303,13 @@ impl LoadTarget for FileTarget {
 
 impl FileTarget {
     /// Returns the failure of files that cannot be made or evicted.
-    fn unusable(&self, error: &FilePopulationError) -> FleetError {
-        let failure = match error {
+    fn unusable(&self, error: &FilePopulationError) -> VerifyError {
+        match error {
             FilePopulationError::Stopped => VerifyError::Interrupted,
             FilePopulationError::File { .. } => {
                 VerifyError::WrongData { target: self.directory.to_string(), text: error.to_string() }
             }
-        };
-        failure.into()
+        }
     }
 }
 
@@ -349,7 +347,7 @@ pub(super) fn workload(plan: &Plan) -> Result<&FileWorkload, SetupError> {
 }
 
 /// Returns the number of clients that have files: those of the highest load.
-pub(super) fn n_clients(plan: &Plan) -> u32 {
+fn n_clients(plan: &Plan) -> u32 {
     plan.loads().map(Load::in_flight_max).max().unwrap_or(0)
 }
 
@@ -373,8 +371,31 @@ pub(super) fn client_options(
     }
 }
 
+/// Makes the files of a plan's clients that are missing, and notes in `are_new` whether all of them were made. `text` is what an
+/// observer is told.
+///
+/// # Errors
+/// That of `populate`, or the workload is one of another family.
+pub(super) fn make_files(
+    plan: &Plan,
+    text: &str,
+    are_new: &AtomicBool,
+    observer: &mut dyn Observer,
+    stop: &AtomicBool,
+    populate: impl FnOnce(
+        &FileSetPlan,
+        &mut dyn FnMut(u64, u64) -> ControlFlow<()>,
+    ) -> Result<PopulationSummary, VerifyError>,
+) -> Result<(FileSetPlan, PopulationSummary), VerifyError> {
+    let files = file_set(workload(plan)?, n_clients(plan))?;
+    observer.event(Event::Preparing(text));
+    let populated = populate(&files, &mut progress(observer, stop))?;
+    are_new.store(populated.n_kept == 0, Ordering::Relaxed);
+    Ok((files, populated))
+}
+
 /// Returns what tells an observer of the files that are made, and ends that when it is to stop.
-pub(super) fn progress<'a>(
+fn progress<'a>(
     observer: &'a mut dyn Observer,
     stop: &'a AtomicBool,
 ) -> impl FnMut(u64, u64) -> ControlFlow<()> + 'a {
@@ -394,7 +415,7 @@ fn content(workload: &FileWorkload) -> FileContent {
 }
 
 /// Returns the files that are there before load.
-pub(super) fn file_set(workload: &FileWorkload, n_clients: u32) -> Result<FileSetPlan, SetupError> {
+fn file_set(workload: &FileWorkload, n_clients: u32) -> Result<FileSetPlan, SetupError> {
     let set = match &workload.work {
         FileWork::DiskMix(mix) => {
             let workspace = mix.mix(0).map_err(FileSettingsError::from)?.workspace;

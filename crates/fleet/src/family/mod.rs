@@ -16,6 +16,7 @@ mod file;
 mod order_entry;
 mod probe;
 mod profile;
+mod remote_folder;
 mod room;
 mod share;
 mod sql;
@@ -48,7 +49,7 @@ use app::AppTarget;
 use database::DatabaseTarget;
 use file::FileTarget;
 use order_entry::OrderTarget;
-use share::ShareTarget;
+use remote_folder::RemoteTarget;
 use sql::SqlTarget;
 use target::{HostTarget, UnresolvedTarget};
 
@@ -122,7 +123,7 @@ impl ExternalServer {
                 UnresolvedTarget::Here(Box::new(|| Ok(ResolvedTarget::of(FileTarget::open(directory)?))))
             }
             ExternalServer::Share(share) => {
-                let at = move |address, _| ShareTarget::new(share.clone(), address);
+                let at = move |address, _| RemoteTarget::there(share.clone(), address);
                 HostTarget::new(&share.host, share.port, at).into()
             }
             ExternalServer::OrderEntry(server) => {

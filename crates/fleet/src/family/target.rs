@@ -68,6 +68,15 @@ pub(crate) trait LoadTarget: fmt::Debug + Send + Sync {
         None
     }
 
+    /// Opens a session of the protocol with the settings of a plan, and ends it; returns what is disclosed of it. `None` of
+    /// a protocol that has nothing to agree upon.
+    ///
+    /// # Errors
+    /// The server does not let the run in with these settings, or `stop` is set.
+    fn inspect(&self, _: &Plan, _: &AtomicBool) -> Result<Option<FactSection>, VerifyError> {
+        Ok(None)
+    }
+
     /// Returns the files that users of a plan have on a disk of this machine, where the run did not start a server.
     fn disk_use(&self, _: &Plan) -> Option<DiskUse> {
         None

@@ -113,6 +113,23 @@ pub struct SmbServerFacts {
     pub write_bytes_max: u32,
 }
 
+impl SmbServerFacts {
+    /// Opens a session with a share, and ends it again.
+    ///
+    /// # Errors
+    /// There is no session with these options, or no such folder.
+    pub async fn find(
+        target: &SmbTarget,
+        source_addresses: &[IpAddr],
+        limit: Duration,
+    ) -> Result<SmbServerFacts, SmbShareError> {
+        let finding = async |endpoint: TargetEndpoint| {
+            Ok(open_client(&endpoint, target, &BufferPool::default()).await?.1)
+        };
+        within_limit(target, source_addresses, limit, finding).await
+    }
+}
+
 /// The folder of a run in a share, held by a session of its own.
 #[derive(Debug)]
 pub struct SmbShare {
@@ -134,20 +151,13 @@ impl SmbShare {
         source_addresses: &[IpAddr],
         limit: Duration,
     ) -> Result<SmbShare, SmbShareError> {
-        let endpoint = TargetEndpoint::new(target.address, TargetPolicy, source_addresses)?;
-        let waited = Nanos(u64::try_from(limit.as_nanos()).unwrap_or(u64::MAX));
-        let opening = tokio::time::timeout(limit, SmbShare::open_folder(&endpoint, target));
-        opening.await.map_err(|_| SmbSessionError::Slow(waited))?
+        let opening = async |endpoint: TargetEndpoint| SmbShare::open_folder(&endpoint, target).await;
+        within_limit(target, source_addresses, limit, opening).await
     }
 
     async fn open_folder(endpoint: &TargetEndpoint, target: &SmbTarget) -> Result<SmbShare, SmbShareError> {
         let pool = BufferPool::default();
-        let connection = SmbConnection::open(endpoint, target, &pool).await?;
-        let facts = connection.session.facts(target.options.dialect());
-        let parent = target.folder_path();
-        let mut client = SmbClient::new(connection, &parent, &pool)
-            .await
-            .map_err(|failure| of_folder(failure, &parent))?;
+        let (mut client, facts) = open_client(endpoint, target, &pool).await?;
         let folder = run_folder(target);
         let failed = |failure: SmbFailure| of_file(&folder, failure);
         let made = client.create(&folder, OpenMode::FOLDER, &pool).await.map_err(failed)?;
@@ -361,6 +371,31 @@ impl SmbShare {
         let folder = self.folder.clone();
         write_marker(&mut self.client, self.marker, content, &folder, &self.pool).await
     }
+}
+
+/// Does something with a server, not forever.
+async fn within_limit<T>(
+    target: &SmbTarget,
+    source_addresses: &[IpAddr],
+    limit: Duration,
+    work: impl AsyncFnOnce(TargetEndpoint) -> Result<T, SmbShareError>,
+) -> Result<T, SmbShareError> {
+    let endpoint = TargetEndpoint::new(target.address, TargetPolicy, source_addresses)?;
+    let waited = Nanos(u64::try_from(limit.as_nanos()).unwrap_or(u64::MAX));
+    tokio::time::timeout(limit, work(endpoint)).await.map_err(|_| SmbSessionError::Slow(waited))?
+}
+
+/// Opens a session in the folder of a target; returns it with what was found of the server.
+async fn open_client(
+    endpoint: &TargetEndpoint,
+    target: &SmbTarget,
+    pool: &BufferPool,
+) -> Result<(SmbClient, SmbServerFacts), SmbSessionError> {
+    let connection = SmbConnection::open(endpoint, target, pool).await?;
+    let facts = connection.session.facts(target.options.dialect());
+    let parent = target.folder_path();
+    let client = SmbClient::new(connection, &parent, pool);
+    Ok((client.await.map_err(|failure| of_folder(failure, &parent))?, facts))
 }
 
 /// Opens the marker of a folder so that no other run can, and makes it in an empty folder.
