@@ -27,7 +27,7 @@ use crate::family_counts::FamilyCounts;
 use crate::laboratory::{Collector, Laboratory};
 use crate::load::LoadSide;
 use crate::memory_limit::memory_limit;
-use crate::order::StepOrder;
+use crate::order::{SetupStep, StepOrder};
 use crate::request::{RunRequest, ServerChoice};
 use crate::setup_error::SetupError;
 use crate::stop::{StopSwitch, go_on_unless};
@@ -192,8 +192,14 @@ impl<S: LoadSide<Target = ResolvedTarget>> Laboratory for LocalLab<S> {
         if let Some(files) = profile(self.plan.workload.family()).files {
             (files.warm)(sut, &self.plan, observer, stop)?;
         }
-        self.remarks.extend(warm_data(sut, observer, stop)?);
-        self.remarks.extend(prove_memory_limit(sut, &self.plan, observer, stop)?);
+        if profile(self.plan.workload.family()).fills_started {
+            self.remarks.extend(self.target.reload(&self.plan, self.clock, observer, stop)?);
+            observer.event(Event::Preparing("taking the server's files out of the page cache"));
+            sut.evict_data()?;
+        } else {
+            self.remarks.extend(warm_data(sut, observer, stop)?);
+        }
+        self.remarks.extend(prove_memory_limit(sut, &self.target, &self.plan, observer, stop)?);
         Ok(())
     }
 
@@ -242,10 +248,14 @@ impl<S: LoadSide<Target = ResolvedTarget>> Laboratory for LocalLab<S> {
 
     fn reset(&mut self, observer: &mut dyn Observer, stop: &AtomicBool) -> Result<(), FleetError> {
         let Some(sut) = &mut self.sut else { return Ok(()) };
-        sut.reset()?;
-        self.remarks.extend(prove_memory_limit(sut, &self.plan, observer, stop)?);
-        self.target = ResolvedTarget::of_sut(sut, self.plan.workload.family(), self.target.secrets())?;
-        self.watchers.follow(sut, &self.target);
+        let family = self.plan.workload.family();
+        if sut.reset()? {
+            self.target = ResolvedTarget::of_sut(sut, family, self.target.secrets())?;
+            self.watchers.follow(sut, &self.target);
+        }
+        if !profile(family).order.before.contains(&SetupStep::Warm) {
+            self.remarks.extend(prove_memory_limit(sut, &self.target, &self.plan, observer, stop)?);
+        }
         Ok(())
     }
 
@@ -435,15 +445,15 @@ fn warm_data(
 /// the run file is to say of it; `None` without such a limit.
 fn prove_memory_limit(
     sut: &mut RunningSut,
+    target: &ResolvedTarget,
     plan: &Plan,
     observer: &mut dyn Observer,
     stop: &AtomicBool,
 ) -> Result<Option<String>, FleetError> {
-    // A server without a file set meets its limit under load, or not at all.
-    let files = profile(plan.workload.family()).files.filter(|_| sut.held().memory.is_some());
-    let Some(files) = files else { return Ok(None) };
+    let prove = profile(plan.workload.family()).prove_memory_limit.filter(|_| sut.held().memory.is_some());
+    let Some(prove) = prove else { return Ok(None) };
     observer.event(Event::Preparing("driving the server to its memory limit"));
-    let proof = (files.prove_memory_limit)(sut, plan, stop)?;
+    let proof = prove(sut, target, plan, stop)?;
     let text = proof
         .map_or("does not bind: its control group keeps no account".to_owned(), |proof| proof.to_string());
     let text = format!("limit on the server's memory {text}");

@@ -177,30 +177,40 @@ fn accelerators(arguments: &SutArguments) -> Result<Vec<Option<ChosenAccelerator
     }
 }
 
+/// Lists the servers by their names: the target, those of `--sut`, or the one that the family loads without either.
 fn servers(arguments: &SutArguments, family: Family) -> Result<Vec<(String, ChosenServer)>, Failure> {
     if let Some(url) = &arguments.target {
         return Ok(vec![(url.clone(), ChosenServer::External(external(url, arguments, family)?))]);
     }
-    let Some(started) = &command_line(family).started else { return embedded(arguments, family) };
-    let named = |name: &String| match name.as_str() {
-        "" => Err(Failure::usage("`--sut` has an empty name").hint("write `--sut nginx,apache`")),
-        BUILT_IN => Ok((BUILT_IN.to_owned(), ChosenServer::BuiltIn)),
-        name => {
-            let recipe = load_recipe(name, family, started)?;
-            Ok((name.to_owned(), ChosenServer::Recipe(Box::new(recipe))))
-        }
+    let own = command_line(family);
+    let embedded = own.embedded.filter(|embedded| embedded.is_default);
+    let default = match embedded {
+        Some(embedded) => embedded.name,
+        None => BUILT_IN,
+    };
+    let named = |name: &str| {
+        let server = match (name, &own.started) {
+            ("", _) => {
+                return Err(Failure::usage("`--sut` has an empty name").hint("write `--sut nginx,apache`"));
+            }
+            (name, _) if let Some(embedded) = embedded.filter(|embedded| embedded.name == name) => {
+                ChosenServer::Embedded(embedded)
+            }
+            (_, None) => return Err(none_started(family)),
+            (BUILT_IN, Some(StartedServers { built_in: Some(_), .. })) => ChosenServer::BuiltIn,
+            (BUILT_IN, Some(started)) => {
+                return Err(
+                    Failure::usage(format!("there is no built-in {family} server")).hint(started.sut_hint)
+                );
+            }
+            (name, Some(started)) => ChosenServer::Recipe(Box::new(load_recipe(name, family, started)?)),
+        };
+        Ok((name.to_owned(), server))
     };
     match arguments.sut.as_slice() {
-        [] => Ok(vec![(BUILT_IN.to_owned(), ChosenServer::BuiltIn)]),
-        names => names.iter().map(named).collect(),
+        [] => Ok(vec![named(default)?]),
+        names => names.iter().map(|name| named(name)).collect(),
     }
-}
-
-/// Returns the data that a family loads where no server is named, in place of one.
-fn embedded(arguments: &SutArguments, family: Family) -> Result<Vec<(String, ChosenServer)>, Failure> {
-    let own = command_line(family).embedded.filter(|own| own.is_default && arguments.sut.is_empty());
-    let own = own.ok_or_else(|| none_started(family))?;
-    Ok(vec![(own.name.to_owned(), ChosenServer::Embedded(own))])
 }
 
 /// Returns the recipe of a server of a family.

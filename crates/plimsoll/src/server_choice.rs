@@ -50,15 +50,16 @@ impl Candidate {
 /// The family has none, or a directory of its data cannot be made.
 pub(crate) fn built_in(benchmark: &str, filelist: Option<&str>, plan: &Plan) -> Result<SutServer, Failure> {
     let family = plan.workload.family();
-    let started = command_line(family).started.as_ref().ok_or_else(|| none_started(family))?;
+    let started = command_line(family).started.as_ref();
+    let own = started.and_then(|started| started.built_in.as_ref()).ok_or_else(|| none_started(family))?;
     let mut args = vec!["serve".to_owned()];
-    args.extend((started.arguments)(benchmark, filelist, plan)?);
+    args.extend((own.arguments)(benchmark, filelist, plan)?);
     // Behind an accelerator, this is not the primary address.
     args.extend(["--listen", "{address}:{port}"].map(str::to_owned));
     if let Some(share) = plan.sut.quota {
         args.extend(["--cpu-allowance".to_owned(), share.to_string()]);
     }
-    Ok(SutServer::BuiltIn { family, status: started.status, program: std::env::current_exe()?, args })
+    Ok(SutServer::BuiltIn { family, status: own.status, program: std::env::current_exe()?, args })
 }
 
 /// Returns the failure of a family of which Plimsoll starts no server.

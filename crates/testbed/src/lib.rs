@@ -27,10 +27,8 @@ pub use recipe::{
     BENCHMARK_PROFILE, BUILT_IN_ACCELERATORS, BUILT_IN_RECIPES, Ready, Recipe, RecipeError, Reset,
     StopSignal, WebVariant, recipe_schema,
 };
-pub use sut::web::{
-    Acceleration, GatewayListing, MemoryLimitProof, Origin, WebLookUp, WebParts, accelerators,
-};
+pub use sut::web::{Acceleration, GatewayListing, Origin, WebLookUp, WebParts, accelerators};
 pub use sut::{
-    DataContents, DataWarmUp, InstalledServer, MissingProgram, RunningSut, SutDied, SutError, SutListing,
-    SutLookUp, SutRequest, SutServer, WorkDir, clean_stale, suts, suts_of,
+    DataContents, DataWarmUp, InstalledServer, MemoryLimitProof, MissingProgram, RunningSut, SutDied,
+    SutError, SutListing, SutLookUp, SutRequest, SutServer, WorkDir, clean_stale, suts, suts_of,
 };

@@ -58,7 +58,7 @@ fn smb(sut: &RunningSut, password: &str, commands: &str) -> Command {
 }
 
 #[test]
-fn samba_keeps_files_restores_and_stops() {
+fn samba_keeps_files_while_it_runs_and_rests_and_stops() {
     for profile in ["benchmark", "default"] {
         with_server("samba", profile, |sut, base| {
             let here = base.join("here");
@@ -70,9 +70,12 @@ fn samba_keeps_files_restores_and_stops() {
             let refused = smb(sut, "wrong", "ls").output().unwrap();
             assert!(!refused.status.success());
             assert!(String::from_utf8_lossy(&refused.stdout).contains("LOGON_FAILURE"), "{refused:?}");
-            sut.reset().unwrap_or_else(|error| panic!("{error}"));
+            assert!(!sut.reset().unwrap_or_else(|error| panic!("{error}")), "it keeps running");
+            assert!(sut.rest());
+            assert!(sut.reset().unwrap_or_else(|error| panic!("{error}")), "it was started again");
+            sut.evict_data().unwrap_or_else(|error| panic!("{error}"));
             let listing = client(&mut smb(sut, sut.password(), "ls"));
-            assert!(!listing.contains("one"), "{listing}");
+            assert!(listing.contains("one"), "{listing}");
         });
     }
 }

@@ -163,6 +163,8 @@ pub(super) static PROFILE: FamilyProfile = FamilyProfile {
     built_in_restores: false,
     variant: |workload| workload_of(workload).ok().and_then(|app| variant(app.protocol)),
     embedded: None,
+    fills_started: false,
+    prove_memory_limit: None,
     started: Some(|sut, _| ResolvedTarget::of(AppTarget::of_address(sut.addr(), sut.app_protocol()))),
     disk_use: |plan, directory| {
         let workload = workload_of(&plan.workload).ok()?;

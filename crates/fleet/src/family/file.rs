@@ -1,4 +1,4 @@
-//! The file family: operations on the files of a directory, by calls of this process.
+//! The file family: its profile, and operations on the files of a directory, by calls of this process.
 //!
 //! The clients' files are in a folder of the run's own below that directory. Before each load point what is missing is made,
 //! what a cut-off cycle left is removed, and all files are taken out of the page cache; at the end of the run the folder
@@ -30,9 +30,12 @@ use model::{
     FileWork, FileWorkload, Load, Outcome, Plan, Workload,
 };
 use observe::{is_in_memory, mounted_file_system};
+use testbed::{MemoryLimitProof, RunningSut};
 use units::{Bytes, Clock, RealClock};
 
 use super::profile::{EmbeddedData, FamilyProfile, READY_MAX};
+use super::remote_folder::RemoteTarget;
+use super::share::FileShare;
 use super::target::{LoadTarget, ResolvedTarget};
 use super::{SetupError, TargetTextError};
 use crate::checked::CheckedRow;
@@ -59,6 +62,10 @@ pub(super) const FILES: &str = "clients’ files";
 
 /// The number of the file that is made and deleted before load begins: no client has as many.
 const PROBE_FILE: u32 = 99_999;
+
+/// The number of times that a server reads the clients’ files to meet its limit on memory: the first pass fills memory, the
+/// second needs evicted pages again.
+const PROOF_PASSES: u32 = 3;
 
 /// The bytes that are read and written then.
 const PROBED: FileRange = FileRange { offset: 0, length: 4096 };
@@ -226,10 +233,7 @@ impl LoadTarget for FileTarget {
     }
 
     fn disk_use(&self, plan: &Plan) -> Option<DiskUse> {
-        let workload = workload(plan).ok()?;
-        let users = u64::from(n_clients(plan));
-        let each = workload.client_bytes().saturating_add(workload.shared_bytes().div_ceil(users.max(1)));
-        Some(DiskUse { users, each, directory: self.directory.path.clone() })
+        disk_use(plan, &self.directory.path)
     }
 
     fn directory(&self) -> Option<&Path> {
@@ -329,11 +333,41 @@ pub(super) static PROFILE: FamilyProfile = FamilyProfile {
             Ok(ResolvedTarget::of(FileTarget::open(&directory)?))
         },
     }),
-    started: None,
-    disk_use: |_, _| None,
+    fills_started: true,
+    prove_memory_limit: Some(prove_memory_limit),
+    started: Some(|sut, _| ResolvedTarget::of(RemoteTarget::started(FileShare::of_sut(sut), sut.addr()))),
+    disk_use,
     check_room: |_, _| Ok(()),
     contents: |_| None,
 };
+
+/// Returns the files that the clients of a plan have at its highest load, below a directory.
+fn disk_use(plan: &Plan, directory: &Path) -> Option<DiskUse> {
+    let workload = workload(plan).ok()?;
+    let users = u64::from(n_clients(plan));
+    let each = workload.client_bytes().saturating_add(workload.shared_bytes().div_ceil(users.max(1)));
+    Some(DiskUse { users, each, directory: directory.to_owned() })
+}
+
+/// Has a server read the clients’ files, pass after pass, until it meets its limit on memory.
+fn prove_memory_limit(
+    sut: &mut RunningSut,
+    target: &ResolvedTarget,
+    plan: &Plan,
+    stop: &AtomicBool,
+) -> Result<Option<MemoryLimitProof>, FleetError> {
+    let (mut n_passes, mut n_read) = (1, 0);
+    let part = || -> Result<u64, FleetError> {
+        let mut n_files = target.read_files(plan, n_read, stop)?;
+        if n_files == 0 && n_passes < PROOF_PASSES {
+            (n_passes, n_read) = (n_passes + 1, 0);
+            n_files = target.read_files(plan, 0, stop)?;
+        }
+        n_read += n_files;
+        Ok(n_files)
+    };
+    sut.prove_memory_limit_on_data(part, stop)
+}
 
 /// Returns the workload of a plan.
 ///
@@ -387,7 +421,7 @@ pub(super) fn make_files(
         &mut dyn FnMut(u64, u64) -> ControlFlow<()>,
     ) -> Result<PopulationSummary, VerifyError>,
 ) -> Result<(FileSetPlan, PopulationSummary), VerifyError> {
-    let files = file_set(workload(plan)?, n_clients(plan))?;
+    let files = files_of(plan)?;
     observer.event(Event::Preparing(text));
     let populated = populate(&files, &mut progress(observer, stop))?;
     are_new.store(populated.n_kept == 0, Ordering::Relaxed);
@@ -414,7 +448,12 @@ fn content(workload: &FileWorkload) -> FileContent {
     FileContent::new(workload.content_seed, COMPRESSIBLE_PERCENT)
 }
 
-/// Returns the files that are there before load.
+/// Returns the files of a plan's clients that are there before load.
+pub(super) fn files_of(plan: &Plan) -> Result<FileSetPlan, SetupError> {
+    file_set(workload(plan)?, n_clients(plan))
+}
+
+/// Returns the files of so many clients that are there before load.
 fn file_set(workload: &FileWorkload, n_clients: u32) -> Result<FileSetPlan, SetupError> {
     let set = match &workload.work {
         FileWork::DiskMix(mix) => {
@@ -458,7 +497,7 @@ pub(super) fn check_files<E: fmt::Display>(
     if moment == CheckMoment::After && !workload.keeps_files() {
         return Ok(Vec::new());
     }
-    let (holds, found) = match check(&file_set(workload, n_clients(plan))?)? {
+    let (holds, found) = match check(&files_of(plan)?)? {
         Ok(found) => check_text(&found),
         Err(error) => (false, format!("they cannot be checked: {error}")),
     };

@@ -180,6 +180,8 @@ pub(super) static PROFILE: FamilyProfile = FamilyProfile {
     built_in_restores: true,
     variant: |workload| workload_of(workload).is_ok_and(|orders| orders.is_encrypted).then_some("tls"),
     embedded: Some(embedded::EMBEDDED),
+    fills_started: false,
+    prove_memory_limit: None,
     started: Some(|sut, _| match sut.database() {
         Some(product) => ResolvedTarget::of(DatabaseTarget::of_sut(sut, product)),
         None => ResolvedTarget::of(OrderTarget::of_address(sut.addr())),

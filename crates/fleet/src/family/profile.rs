@@ -30,6 +30,12 @@ pub(crate) struct FamilyProfile {
     pub(crate) variant: fn(&Workload) -> Option<&'static str>,
     /// The data within this process that can stand in place of a server; `None` of a family without.
     pub(crate) embedded: Option<EmbeddedData>,
+    /// Whether a run fills a server that it has started by the protocol, before each load point: its data are neither
+    /// loaded once nor read into memory, but taken out of the page cache.
+    pub(crate) fills_started: bool,
+    /// Has a started server read files until it meets its limit on memory; `None` of a family whose servers meet theirs under
+    /// load, or not at all.
+    pub(crate) prove_memory_limit: Option<ProveMemoryLimit>,
     /// Returns the target of a server that the run has started; `None` of a family of which none is started.
     pub(crate) started: Option<fn(&RunningSut, Secrets) -> ResolvedTarget>,
     /// Returns the files that users have on a server that a run starts, below a directory; `None` where operations use
@@ -41,6 +47,11 @@ pub(crate) struct FamilyProfile {
     /// or has none.
     pub(crate) contents: fn(&Workload) -> Option<DataContents>,
 }
+
+/// A function of a started server, the target that it is, and a plan, which has the server meet its limit on memory; `None` if its
+/// control group keeps no account.
+type ProveMemoryLimit =
+    fn(&mut RunningSut, &ResolvedTarget, &Plan, &AtomicBool) -> Result<Option<MemoryLimitProof>, FleetError>;
 
 /// The answers of a family whose data can be within this process, in place of a server.
 #[derive(Clone, Copy)]
@@ -61,9 +72,6 @@ pub(crate) struct ServedFiles {
     pub(crate) lay_out: fn(&ServerStart<'_>, &mut dyn Observer, &AtomicBool) -> Result<WebParts, FleetError>,
     /// Has what stands in front of a server fetch every file once; does nothing without it.
     pub(crate) warm: fn(&mut RunningSut, &Plan, &mut dyn Observer, &AtomicBool) -> Result<(), FleetError>,
-    /// Has a server read its files until it meets its limit on memory; `None` if its control group keeps no account.
-    pub(crate) prove_memory_limit:
-        fn(&mut RunningSut, &Plan, &AtomicBool) -> Result<Option<MemoryLimitProof>, FleetError>,
 }
 
 /// A server that a run is about to start.

@@ -22,7 +22,8 @@ use tokio::runtime::{Builder, Runtime};
 use units::RealClock;
 
 use super::file::{
-    FILES, GENERATIONS, check_files, client_options, make_files, population_text, probe_operations, workload,
+    FILES, GENERATIONS, check_files, client_options, files_of, make_files, population_text, probe_operations,
+    workload,
 };
 use super::probe::Probe;
 use super::target::LoadTarget;
@@ -36,6 +37,9 @@ use crate::verify::VerifyError;
 
 /// The longest that a session may take to be opened that is none of a client.
 pub(super) const SESSION_MAX: Duration = Duration::from_secs(20);
+
+/// The bytes that are read between two looks at the memory of a server.
+const READ_BYTES: u64 = 2 << 20;
 
 /// A share or an export of a file server, as the user names it, over the protocol of a file server.
 pub(super) trait RemoteShare: fmt::Debug + fmt::Display + Send + Sync + 'static {
@@ -116,6 +120,17 @@ pub(super) trait RemoteFolder: fmt::Debug + Send + 'static {
     /// The server does not answer, or refuses for another reason than that a file is missing.
     fn check(&mut self, files: &FileSetPlan) -> impl Future<Output = Result<PopulationCheck, Self::Error>>;
 
+    /// Reads files, after so many, until they have this size together; returns their number, 0 at the end.
+    ///
+    /// # Errors
+    /// A file cannot be read.
+    fn read(
+        &mut self,
+        files: &FileSetPlan,
+        n_skipped: u64,
+        least_bytes: u64,
+    ) -> impl Future<Output = Result<u64, Self::Error>>;
+
     /// Removes the folder with all that is in it.
     ///
     /// # Errors
@@ -143,6 +158,11 @@ impl<S: RemoteShare> RemoteTarget<S> {
     /// Makes the target of a server that was there already, at an address of its host.
     pub(super) fn there(share: S, address: SocketAddr) -> RemoteTarget<S> {
         RemoteTarget { share, address, is_started: false, held: Mutex::default() }
+    }
+
+    /// Makes the target of a server that the run has started.
+    pub(super) fn started(share: S, address: SocketAddr) -> RemoteTarget<S> {
+        RemoteTarget { is_started: true, ..RemoteTarget::there(share, address) }
     }
 
     /// Sets up what all clients of a thread share.
@@ -207,6 +227,15 @@ impl<S: RemoteShare> LoadTarget for RemoteTarget<S> {
         Ok(Some(FactSection { title: "Session".to_owned(), facts: facts.collect() }))
     }
 
+    fn evicted(&self) -> Option<&'static str> {
+        self.is_started.then_some("the clients’ files")
+    }
+
+    fn read_files(&self, plan: &Plan, n_skipped: u64, stop: &AtomicBool) -> Result<u64, VerifyError> {
+        let read = self.hold(plan, stop)?.read(&files_of(plan)?, n_skipped);
+        read.map_err(|error| self.share.unusable(error))
+    }
+
     /// Makes the files of all clients that are missing.
     fn reload(
         &self,
@@ -220,10 +249,12 @@ impl<S: RemoteShare> LoadTarget for RemoteTarget<S> {
         let (_, populated) = make_files(plan, &text, &folder.are_new, observer, stop, |files, progress| {
             folder.populate(files, progress).map_err(|error| self.share.unusable(error))
         })?;
-        Ok(Some(format!(
-            "{FILES}: {}; the server was not restarted, and its caches are as they were left",
-            population_text(&populated)
-        )))
+        let caches = if self.is_started {
+            "taken out of the page cache"
+        } else {
+            "the server was not restarted, and its caches are as they were left"
+        };
+        Ok(Some(format!("{FILES}: {}; {caches}", population_text(&populated))))
     }
 
     /// Performs operations of most kinds as the first client, with the settings of the run.
@@ -297,6 +328,11 @@ impl<F: RemoteFolder> HeldFolder<F> {
     fn check(&self, files: &FileSetPlan) -> Result<PopulationCheck, F::Error> {
         let FolderSession { runtime, folder, .. } = &mut *locked(&self.session);
         runtime.block_on(Box::pin(opened(folder).check(files)))
+    }
+
+    fn read(&self, files: &FileSetPlan, n_skipped: u64) -> Result<u64, F::Error> {
+        let FolderSession { runtime, folder, .. } = &mut *locked(&self.session);
+        runtime.block_on(Box::pin(opened(folder).read(files, n_skipped, READ_BYTES)))
     }
 }
 

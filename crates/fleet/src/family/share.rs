@@ -14,12 +14,13 @@ use drivers::file::smb::{
 use drivers::file::{FileClientOptions, FileSetPlan};
 use languages::percent_decoded_bytes;
 use model::{Family, FileDialect, FileSettingsError, FileWorkload, Plan};
+use testbed::RunningSut;
 use units::{Bytes, RealClock};
 
 use super::database_url::encoded;
 use super::file::workload;
 use super::remote_folder::{FolderPlace, RemoteFolder, RemoteShare, SESSION_MAX};
-use super::{SetupError, TargetTextError, host_and_port};
+use super::{SetupError, TargetTextError, host_and_port, host_of};
 use crate::verify::VerifyError;
 
 /// The scheme of targets.
@@ -124,6 +125,15 @@ fn decoded(text: &str) -> Option<String> {
 }
 
 impl FileShare {
+    /// Returns the share of a server that a run has started: recipes name it and its only account `plimsoll`.
+    pub(super) fn of_sut(sut: &RunningSut) -> FileShare {
+        let name = "plimsoll".to_owned();
+        let account =
+            SmbAccount { user: name.clone(), domain: String::new(), password: sut.password().to_owned() };
+        let (host, port) = (host_of(sut.addr().ip()), sut.addr().port());
+        FileShare { host, port, share: name, folder: String::new(), account }
+    }
+
     /// Returns the share as a run with these settings uses it.
     fn target(&self, address: SocketAddr, workload: &FileWorkload) -> Result<SmbTarget, SetupError> {
         let dialect = match workload.smb.dialect {
@@ -215,6 +225,15 @@ impl RemoteFolder for SmbShare {
 
     async fn check(&mut self, files: &FileSetPlan) -> Result<PopulationCheck, SmbShareError> {
         SmbShare::check(self, files).await
+    }
+
+    async fn read(
+        &mut self,
+        files: &FileSetPlan,
+        n_skipped: u64,
+        least_bytes: u64,
+    ) -> Result<u64, SmbShareError> {
+        SmbShare::read(self, files, n_skipped, least_bytes).await
     }
 
     async fn remove(self) -> Result<(), SmbShareError> {

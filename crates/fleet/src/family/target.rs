@@ -100,7 +100,7 @@ pub(crate) trait LoadTarget: fmt::Debug + Send + Sync {
         Ok(())
     }
 
-    /// Puts the data of a server that was there already into their first state. Returns what is to be said of it;
+    /// Puts the data of a server that was there already, or that a run fills, into their first state. Returns what is to be said of it;
     /// `None` where there is nothing to be done.
     ///
     /// # Errors
@@ -113,6 +113,14 @@ pub(crate) trait LoadTarget: fmt::Debug + Send + Sync {
         _: &AtomicBool,
     ) -> Result<Option<String>, FleetError> {
         Ok(None)
+    }
+
+    /// Has a started server read some of the files that users have there, after so many; returns their number, 0 at the end.
+    ///
+    /// # Errors
+    /// The server refuses, or `stop` is set.
+    fn read_files(&self, _: &Plan, _: u64, _: &AtomicBool) -> Result<u64, VerifyError> {
+        Ok(0)
     }
 
     /// Returns the number of connections that a server has for users; `None` of one that does not say.

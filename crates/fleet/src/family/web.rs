@@ -222,10 +222,12 @@ pub(super) static PROFILE: FamilyProfile = FamilyProfile {
     order: &StepOrder::STATELESS,
     ready_max: READY_MAX,
     checked_things: "objects",
-    files: Some(ServedFiles { lay_out, warm, prove_memory_limit }),
+    files: Some(ServedFiles { lay_out, warm }),
     built_in_restores: false,
     variant: |workload| workload.web().map(|web| variant(web.protocol)),
     embedded: None,
+    fills_started: false,
+    prove_memory_limit: Some(prove_memory_limit),
     started: Some(|sut, secrets| ResolvedTarget::of(WebTarget::of_sut(sut, secrets))),
     disk_use: |_, _| None,
     check_room: |_, _| Ok(()),
@@ -304,6 +306,7 @@ fn warm(
 /// A file is not served.
 fn prove_memory_limit(
     sut: &mut RunningSut,
+    _: &ResolvedTarget,
     plan: &Plan,
     stop: &AtomicBool,
 ) -> Result<Option<MemoryLimitProof>, FleetError> {

@@ -18,6 +18,7 @@ pub(super) static SPEC: FamilySpec = FamilySpec {
     is_described: true,
     settings: SETTINGS,
     target: server_url,
+    no_use: |_| Vec::new(),
     read: |WorkloadParts { workload, protocol, .. }| {
         read(workload, protocol).map(Workload::App).map(WorkloadDefinition::Complete)
     },

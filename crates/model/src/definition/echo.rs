@@ -19,6 +19,7 @@ pub(super) static SPEC: FamilySpec = FamilySpec {
     is_described: false,
     settings: SETTINGS,
     target: server_url,
+    no_use: |_| Vec::new(),
     read: |parts| read(parts.workload).map(Workload::Echo).map(WorkloadDefinition::Complete),
 };
 

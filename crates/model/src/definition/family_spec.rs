@@ -8,7 +8,7 @@ use crate::{ChosenSetting, Family, Setting};
 
 /// The fixed answers of a family.
 pub(super) struct FamilySpec {
-    /// Whether Plimsoll starts servers of the family: a built-in one, and others by their recipes.
+    /// Whether Plimsoll starts servers of the family: by their recipes, and of most families a built-in one.
     pub(super) is_started: bool,
     /// Whether schemas describe the family: not one that only tests have.
     pub(super) is_described: bool,
@@ -16,6 +16,8 @@ pub(super) struct FamilySpec {
     pub(super) settings: &'static [Setting],
     /// The values of `target`, a running server.
     pub(super) target: fn() -> ValueSpec<String>,
+    /// Returns the settings that a workload has no use for, whatever a run sets: definitions do not name them.
+    pub(super) no_use: fn(&WorkloadDefinition) -> Vec<&'static str>,
     /// Reads the workload of a definition; `None` if something is wrong with it, which is reported.
     pub(super) read: fn(WorkloadParts) -> Option<WorkloadDefinition>,
 }
@@ -46,7 +48,7 @@ impl Family {
         }
     }
 
-    /// Returns whether Plimsoll starts servers of the family: a built-in one, and others by their recipes.
+    /// Returns whether Plimsoll starts servers of the family: by their recipes, and of most families a built-in one.
     pub fn is_started(self) -> bool {
         self.spec().is_started
     }
@@ -75,6 +77,9 @@ mod tests {
     #[test]
     fn servers_of_a_family_are_started_unless_their_data_are_the_users() {
         let started = Family::ALL.into_iter().filter(|family| family.is_started());
-        assert_eq!(started.map(Family::name).collect::<Vec<_>>(), ["web", "application", "order-entry"]);
+        assert_eq!(
+            started.map(Family::name).collect::<Vec<_>>(),
+            ["web", "application", "file", "order-entry"]
+        );
     }
 }

@@ -5,15 +5,16 @@ use languages::spec::{ValueSpec, choice, line};
 
 use super::WorkloadDefinition;
 use super::family_spec::{FamilySpec, WorkloadParts};
-use crate::setting::file::{SETTINGS, apply};
+use crate::setting::file::{SETTINGS, apply, is_of_work};
 use crate::{ChosenSetting, FileWorkKind, FileWorkload, Workload};
 
 /// The answers of file servers, and of directories in their place.
 pub(super) static SPEC: FamilySpec = FamilySpec {
-    is_started: false,
+    is_started: true,
     is_described: true,
     settings: SETTINGS,
     target,
+    no_use,
     read: |WorkloadParts { workload, protocol, .. }| {
         read(workload, protocol).map(Workload::File).map(WorkloadDefinition::Complete)
     },
@@ -34,6 +35,12 @@ fn target() -> ValueSpec<String> {
     })
 }
 
+/// Returns the settings of other kinds of work.
+fn no_use(definition: &WorkloadDefinition) -> Vec<&'static str> {
+    let WorkloadDefinition::Complete(Workload::File(workload)) = definition else { return Vec::new() };
+    SETTINGS.iter().map(|setting| setting.name).filter(|name| !is_of_work(name, &workload.work)).collect()
+}
+
 /// Reads `[workload]`; the rest is in the settings of `[protocol]`.
 fn read(workload: Option<TomlTable>, protocol: Option<&[ChosenSetting]>) -> Option<FileWorkload> {
     let mut table = workload?;
@@ -50,7 +57,7 @@ mod tests {
     use units::Nanos;
 
     use super::*;
-    use crate::definition::parse::{EVERY_FILE_KEY, problem_of};
+    use crate::definition::parse::{EVERY_FILE_KEY, EVERY_MICRO_KEY, EVERY_MIX_KEY, problem_of};
     use crate::{
         Definition, FileDialect, FileDirection, FileDurability, FileMicroSettings, FileMixSettings, FilePads,
         FileSmbSettings, FileStreamFiles, FileStreamSettings, FileTest, FileTransport, FileVerify, FileWork,
@@ -77,23 +84,22 @@ mod tests {
         };
         assert_eq!((file, definition.time_limit), (&expected, Nanos::from_secs(5)));
         assert_eq!(definition.target.as_deref(), Some("smb://me@127.0.0.1:4450/files"));
-        let of = |clients: &str| {
-            let text = EVERY_FILE_KEY.replace("\"streams\"", clients);
-            let definition = Definition::parse("my.toml", &text).unwrap();
+        let of = |text: &str| {
+            let definition = Definition::parse("my.toml", text).unwrap();
             let WorkloadDefinition::Complete(Workload::File(file)) = definition.workload else {
                 panic!("of file servers")
             };
             file.work
         };
         let mix = FileMixSettings { workspace_mebibytes: 80, shared: 0.0, pads: FilePads::Active };
-        assert_eq!(of("\"disk-mix\""), FileWork::DiskMix(mix));
+        assert_eq!(of(EVERY_MIX_KEY), FileWork::DiskMix(mix));
         let micro = FileMicroSettings {
             test: FileTest::Stat,
             file_bytes: 8 << 20,
             block_bytes: 1 << 20,
             small_file_bytes: 4096,
         };
-        assert_eq!(of("\"micro\""), FileWork::Micro(micro));
+        assert_eq!(of(EVERY_MICRO_KEY), FileWork::Micro(micro));
     }
 
     #[test]
@@ -102,8 +108,10 @@ mod tests {
         let found = [
             problem("clients = \"streams\"", "clients = \"office\""),
             problem("clients = \"streams\"", "clients = \"streams\"\nmix = 1"),
-            problem("\"80 MiB\"", "\"14 MiB\""),
-            problem("shared = 0", "shared = 101"),
+            problem_of(EVERY_MIX_KEY, "\"80 MiB\"", "\"14 MiB\""),
+            problem_of(EVERY_MIX_KEY, "shared = 0", "shared = 101"),
+            problem("clients = \"streams\"", "clients = \"disk-mix\""),
+            problem_of(EVERY_MIX_KEY, "shared = 0", "test = \"stat\""),
             problem("\"many:4\"", "\"shared:4\""),
             problem("\"1 MiB\"", "\"16 MiB\""),
             problem("\"smb://me@127.0.0.1:4450/files\"", "\"http://127.0.0.1/\""),
@@ -113,8 +121,10 @@ mod tests {
         line 13, `mix`: unknown key `mix` in `workload`: not a key of a definition
         line 19, `"14 MiB"`: `protocol.workspace` is not valid: expected a size such as `4 KiB`, from 15.0 MiB up to 64.0 GiB
         line 20, `101`: `protocol.shared` is not valid: expected a whole number from 0 to 100, found 101
-        line 22, `"shared:4"`: `protocol.files` is not valid: expected private, shared, many or many:N, found `shared:4`
-        line 24, `"16 MiB"`: `protocol.block` is not valid: expected a size such as `4 KiB`, from 4.0 KiB up to 8.0 MiB
+        line 19, `"many:4"`: `protocol.files` is not valid: the work of this benchmark has no use for it
+        line 20, `"stat"`: `protocol.test` is not valid: the work of this benchmark has no use for it
+        line 19, `"shared:4"`: `protocol.files` is not valid: expected private, shared, many or many:N, found `shared:4`
+        line 21, `"16 MiB"`: `protocol.block` is not valid: expected a size such as `4 KiB`, from 4.0 KiB up to 8.0 MiB
         line 9, `"http://127.0.0.1/"`: `target` is not valid: expected the URL of a directory or a share
         "#);
     }

@@ -141,6 +141,10 @@ fn read_workload(
     let target = top.value("target").and_then(DeValue::as_str);
     let parts = WorkloadParts { workload, protocol: protocol.as_deref(), target, level_max };
     let workload = (family.spec().read)(parts);
+    for name in workload.as_ref().map(family.spec().no_use).unwrap_or_default() {
+        let error = ValueError::new("the work of this benchmark has no use for it");
+        top.reject_inner(&["protocol", name], error.hint("leave it out"));
+    }
     Some((workload?, time_limit(&protocol?)?))
 }
 
@@ -302,6 +306,14 @@ pub(super) const EVERY_APP_KEY: &str = include_str!("every_app_key.toml");
 #[cfg(test)]
 pub(super) const EVERY_FILE_KEY: &str = include_str!("every_file_key.toml");
 
+/// A definition with every key of a Disk Mix.
+#[cfg(test)]
+pub(super) const EVERY_MIX_KEY: &str = include_str!("every_mix_key.toml");
+
+/// A definition with every key of micro-tests.
+#[cfg(test)]
+pub(super) const EVERY_MICRO_KEY: &str = include_str!("every_micro_key.toml");
+
 /// A definition with every key of order entry.
 #[cfg(test)]
 pub(super) const EVERY_ORDER_KEY: &str = include_str!("every_order_key.toml");
@@ -339,12 +351,14 @@ mod tests {
     use testkit::{is_published, keys_named, keys_read, schema_faults};
 
     /// The texts that have every key between them.
-    const EVERY: [&str; 7] = [
+    const EVERY: [&str; 9] = [
         EVERY_KEY,
         EVERY_REQUEST_KEY,
         EVERY_SESSION_KEY,
         EVERY_APP_KEY,
         EVERY_FILE_KEY,
+        EVERY_MIX_KEY,
+        EVERY_MICRO_KEY,
         EVERY_ORDER_KEY,
         EVERY_SQL_KEY,
     ];

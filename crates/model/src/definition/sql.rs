@@ -40,6 +40,7 @@ pub(super) static SPEC: FamilySpec = FamilySpec {
     is_described: true,
     settings: SETTINGS,
     target,
+    no_use: |_| Vec::new(),
     read: |WorkloadParts { workload, protocol, target, .. }| {
         read(workload, protocol, products(target)).map(WorkloadDefinition::Sql)
     },

@@ -4,8 +4,8 @@ use languages::{load_text, time_text};
 
 use super::load_points;
 use crate::{
-    Arrivals, Configuration, Definition, Family, Load, LoadPoint, Modification, Noun, Overrides, Plan,
-    Search, Workload,
+    Arrivals, ChosenSetting, Configuration, Definition, Family, Load, LoadPoint, Modification, Noun,
+    Overrides, Plan, Search, Workload,
 };
 
 /// Lists what differs from the definition, in the order in which reports show it. `configurations` are the benchmark's
@@ -34,19 +34,29 @@ pub(super) fn modifications(
         ("drain", time_text(standard.drain), time_text(ours.drain)),
     ];
     let course = course.into_iter().map(|(what, standard, ours)| (what.to_owned(), standard, ours));
+    let of_quick = if overrides.quick { definition.quick.settings.as_slice() } else { &[] };
+    let chosen = [of_quick, &overrides.settings].concat();
     let differing = course
-        .chain(setting_rows(plan.workload.family(), configurations))
+        .chain(setting_rows(plan.workload.family(), configurations, &chosen))
         .filter(|(_, standard, ours)| standard != ours);
     differing.map(|(what, standard, ours)| Modification { what, standard, ours }).collect()
 }
 
-/// Returns the settings of the family, as the benchmark has them and as the run does.
+/// Returns the settings of the family, as the benchmark has them and as the run does. One that the benchmark has no use for, but
+/// the run has, is compared with what the benchmark would have beside the other settings that the run has chosen.
 fn setting_rows(
     family: Family,
     (standard, ours): (&Configuration, &Configuration),
+    chosen: &[ChosenSetting],
 ) -> impl Iterator<Item = (String, String, String)> {
     family.settings().iter().flat_map(move |setting| {
-        let both = setting.titled_values(standard).into_iter().zip(setting.titled_values(ours));
+        let mut known = setting.titled_values(standard);
+        if known.is_empty() {
+            let others: Vec<ChosenSetting> =
+                chosen.iter().filter(|one| one.setting != setting).cloned().collect();
+            known = setting.titled_values(&standard.clone().with(&others));
+        }
+        let both = known.into_iter().zip(setting.titled_values(ours));
         both.map(|((title, standard), (_, ours))| (title, standard, ours))
     })
 }

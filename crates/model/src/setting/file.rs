@@ -268,6 +268,17 @@ pub(crate) const SETTINGS: &[Setting] = &[
     TIME_LIMIT,
 ];
 
+/// Returns whether a setting is of all work, or of work of this kind.
+pub(crate) fn is_of_work(name: &str, work: &FileWork) -> bool {
+    match name {
+        WORKSPACE | SHARED | PAD => matches!(work, FileWork::DiskMix(_)),
+        FILES | DIRECTION => matches!(work, FileWork::Streams(_)),
+        FILE | BLOCK => matches!(work, FileWork::Streams(_) | FileWork::Micro(_)),
+        TEST | SMALL_FILE => matches!(work, FileWork::Micro(_)),
+        _ => true,
+    }
+}
+
 /// The number of files of `many` without a number.
 const MANY: u32 = 16;
 

@@ -77,6 +77,8 @@ fn report(checks: &[Check], as_json: bool) -> Result<Exit, Failure> {
 
 /// Names the servers of a benchmark's family that can be started here.
 fn servers(family: Family) -> Result<Check, Failure> {
+    let own = command_line(family);
+    let embedded = own.embedded.filter(|embedded| embedded.is_default);
     let found = if family.is_started() {
         let all = testbed::suts_of(family, &paths::search_path(), &std::env::current_exe()?);
         let names = |is_wanted: bool| {
@@ -84,16 +86,11 @@ fn servers(family: Family) -> Result<Check, Failure> {
             let names: Vec<&str> = of_state.map(|(name, _)| name.as_str()).collect();
             if names.is_empty() { "none".to_owned() } else { names.join(", ") }
         };
-        format!("{family}: {} installed; {} not installed", names(true), names(false))
+        let without = embedded.map_or(String::new(), |own| format!("a {} of this machine; ", own.name));
+        format!("{family}: {without}{} installed; {} not installed", names(true), names(false))
     } else {
-        let own = command_line(family);
         let form = own.target_form;
-        match own.embedded.filter(|embedded| embedded.is_default) {
-            Some(embedded) => {
-                format!("{family}: a {} of this machine, or another one: `--target {form}`", embedded.name)
-            }
-            None => format!("Plimsoll starts no {family} servers; name a running one: `--target {form}`"),
-        }
+        format!("Plimsoll starts no {family} servers; name a running one: `--target {form}`")
     };
     Ok(Check { name: "servers", state: CheckState::Good, found, advice: String::new() })
 }

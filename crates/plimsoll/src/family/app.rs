@@ -5,7 +5,7 @@ use model::{AppProtocol, Family, Plan, Setting, Workload};
 use observe::StatusKind;
 
 use super::command_line::{
-    FamilyCommandLine, OMIT_SUT, OTHER_SERVER, START_OR_OMIT, StartedServers, other_family,
+    BuiltInServer, FamilyCommandLine, OMIT_SUT, OTHER_SERVER, START_OR_OMIT, StartedServers, other_family,
 };
 use crate::candidate::{Candidate, ChosenServer};
 use crate::exit::Failure;
@@ -28,8 +28,10 @@ pub(super) static COMMAND_LINE: FamilyCommandLine = FamilyCommandLine {
     started: Some(StartedServers {
         sut_hint: OMIT_SUT,
         check_recipe: |_, _| Ok(()),
-        status: Some(StatusKind::AppStats),
-        arguments: |_, _, plan| arguments(plan),
+        built_in: Some(BuiltInServer {
+            status: Some(StatusKind::AppStats),
+            arguments: |_, _, plan| arguments(plan),
+        }),
     }),
     embedded: None,
     settle: |candidate, _| settle_protocol(candidate),

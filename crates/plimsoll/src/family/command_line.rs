@@ -66,15 +66,21 @@ pub(crate) struct FamilyCommandLine {
     pub(crate) own_wrong_hint: &'static str,
 }
 
-/// The answers of a family about servers that Plimsoll starts: the built-in one, and others by their recipes.
+/// The answers of a family about servers that Plimsoll starts: by their recipes, and perhaps a built-in one.
 pub(crate) struct StartedServers {
     /// The remedy where `--sut` names a server of another family.
     pub(crate) sut_hint: &'static str,
     /// Checks that a driver can load the server of a recipe of the family, which the user has named so.
     pub(crate) check_recipe: fn(&str, &Recipe) -> Result<(), Failure>,
-    /// The operation by which the built-in server says how busy it is; `None` if it has none.
+    /// The built-in server; `None` of a family without.
+    pub(crate) built_in: Option<BuiltInServer>,
+}
+
+/// The answers of a family about its built-in server.
+pub(crate) struct BuiltInServer {
+    /// The operation by which it says how busy it is; `None` if it has none.
     pub(crate) status: Option<StatusKind>,
-    /// Returns the arguments of the built-in server.
+    /// Returns its arguments.
     pub(crate) arguments: BuiltInArguments,
 }
 

@@ -1,13 +1,15 @@
-//! File servers: directories of this machine, a private one unless the run names another, and shares.
+//! File servers: directories of this machine, a private one unless the run names another, shares, and servers that are
+//! started.
 
 use drivers::file::directory::FileRootError;
 use drivers::file::smb::SmbShareError;
 use fleet::{ExternalServer, FileShare};
-use model::{Family, FileTransport, Setting};
+use model::{Family, FileSmbSettings, FileTransport, Plan, Setting};
+use testbed::Recipe;
 
-use super::command_line::FamilyCommandLine;
+use super::command_line::{FamilyCommandLine, StartedServers};
 use crate::arguments::SutArguments;
-use crate::candidate::Candidate;
+use crate::candidate::{Candidate, ChosenServer};
 use crate::embedded_server::EmbeddedServer;
 use crate::exit::Failure;
 use crate::paths;
@@ -37,15 +39,19 @@ pub(super) static COMMAND_LINE: FamilyCommandLine = FamilyCommandLine {
     accepts_any_certificate: |_| false,
     trusting: |server, _, _| server.clone(),
     own_flag: |_| None,
-    started: None,
+    started: Some(StartedServers {
+        sut_hint: "choose a file server: `--sut samba`; or omit `--sut` for a directory of this machine",
+        check_recipe,
+        built_in: None,
+    }),
     embedded: Some(&DIRECTORY),
     settle,
     target_setting: |_, _| None,
-    check_plan: |_, _| Ok(()),
+    check_plan,
     think_time: None,
     calibration: &[],
     calibrated: |_| None,
-    unreachable_hint: "check that the file server runs, its address and its port",
+    unreachable_hint: "check that the file server runs, its address and its port; or start one: `--sut samba`",
     wrong_hint: DATA_HINT,
     own_wrong_hint: DATA_HINT,
 };
@@ -60,30 +66,71 @@ fn read_target(target: &str) -> Result<ExternalServer, Failure> {
     Ok(ExternalServer::Share(share))
 }
 
-/// Gives a candidate the transport of its target as a setting.
+/// Checks that there is a driver for the server of a recipe.
+fn check_recipe(name: &str, recipe: &Recipe) -> Result<(), Failure> {
+    if recipe.file_transport().is_some() {
+        return Ok(());
+    }
+    let error = format!("this benchmark loads servers whose program is `smbd`, and `{name}` has another");
+    Err(Failure::usage(error).hint("choose `--sut samba`, or omit `--sut` for a directory of this machine"))
+}
+
+/// Returns the transport of a candidate: that of its target or its recipe.
+fn transport(one: &Candidate) -> FileTransport {
+    match &one.server {
+        ChosenServer::External(ExternalServer::Share(_)) => FileTransport::Smb,
+        ChosenServer::Recipe(recipe) => recipe.file_transport().unwrap_or_default(),
+        ChosenServer::External(_) | ChosenServer::BuiltIn | ChosenServer::Embedded(_) => {
+            FileTransport::Directory
+        }
+    }
+}
+
+/// Gives a candidate the transport of its server as a setting. A directory has that of the benchmark, which may be wrong.
 ///
 /// # Errors
 /// The setting is there with another value, or an argument concerns a server and a directory is loaded.
 fn settle(one: &mut Candidate, arguments: &SutArguments) -> Result<(), Failure> {
-    if let Some(ExternalServer::Share(_)) = one.external() {
-        return one.settle(Family::File, Setting::FILE_TRANSPORT, &[FileTransport::Smb.name()]);
+    match transport(one) {
+        FileTransport::Directory => refuse_for_directories(arguments),
+        transport => one.settle(Family::File, Setting::FILE_TRANSPORT, &[transport.name()]),
     }
-    refuse_for_directories(arguments)?;
-    if one.has_choice(Setting::FILE_TRANSPORT, FileTransport::Smb.name()) {
-        let error = "`transport=smb` applies to a share, but this run loads a directory";
-        return Err(Failure::usage(error).hint("name a share: `--target smb://USER@HOST/SHARE`"));
-    }
-    one.settle(Family::File, Setting::FILE_TRANSPORT, &[FileTransport::Directory.name()])
 }
 
-/// Refuses arguments that concern a server, or connections to it: a directory has neither.
+/// Refuses a directory for a plan whose clients reach their files on a server, or are to have sessions with one.
+fn check_plan(one: &Candidate, plan: &Plan) -> Result<(), Failure> {
+    let Some(workload) = plan.workload.file() else { return Ok(()) };
+    if transport(one) != FileTransport::Directory {
+        return Ok(());
+    }
+    let transport = workload.transport.name();
+    let place = if workload.transport == FileTransport::Directory {
+        if workload.smb == FileSmbSettings::STANDARD {
+            return Ok(());
+        }
+        // Of a run they are refused before.
+        format!("`[protocol]` of the benchmark `{}` has settings of SMB, which", plan.benchmark.id)
+    } else if one.has_choice(Setting::FILE_TRANSPORT, transport) {
+        format!("`transport={transport}`")
+    } else {
+        format!("`transport = \"{transport}\"` in `[protocol]` of the benchmark `{}`", plan.benchmark.id)
+    };
+    let applies = if place.ends_with("which") { "apply" } else { "applies" };
+    let error = format!("{place} {applies} to a share, but this run loads a directory");
+    Err(Failure::usage(error)
+        .hint("name a share: `--target smb://USER@HOST/SHARE`; or start a server: `--sut samba`"))
+}
+
+/// Refuses arguments that concern a server, or connections to it: a directory has neither. Beside servers that are compared
+/// with it they concern these.
 fn refuse_for_directories(arguments: &SutArguments) -> Result<(), Failure> {
     match arguments.of_servers().next() {
-        None => Ok(()),
-        Some(flag) => {
+        Some(flag) if arguments.sut.len() < 2 => {
             let error = format!("`{flag}` applies to a server, but this run loads a directory");
-            Err(Failure::usage(error).hint(format!("omit `{flag}`")))
+            let hint = format!("omit `{flag}`, or start a server: `--sut samba`");
+            Err(Failure::usage(error).hint(hint))
         }
+        _ => Ok(()),
     }
 }
 

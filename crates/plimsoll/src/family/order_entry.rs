@@ -9,7 +9,8 @@ use observe::StatusKind;
 use testbed::Recipe;
 
 use super::command_line::{
-    FamilyCommandLine, OMIT_SUT, OTHER_SERVER, START_OR_OMIT, StartedServers, ThinkTimeSettings, other_family,
+    BuiltInServer, FamilyCommandLine, OMIT_SUT, OTHER_SERVER, START_OR_OMIT, StartedServers,
+    ThinkTimeSettings, other_family,
 };
 use super::database::{accepts_any_certificate, is_database, read_database, trusting};
 use crate::arguments::SutArguments;
@@ -50,8 +51,10 @@ pub(super) static COMMAND_LINE: FamilyCommandLine = FamilyCommandLine {
     started: Some(StartedServers {
         sut_hint: OMIT_SUT,
         check_recipe,
-        status: Some(StatusKind::OrderStats),
-        arguments: |_, _, plan| arguments(plan),
+        built_in: Some(BuiltInServer {
+            status: Some(StatusKind::OrderStats),
+            arguments: |_, _, plan| arguments(plan),
+        }),
     }),
     embedded: Some(&EMBEDDED),
     settle,

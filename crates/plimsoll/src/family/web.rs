@@ -6,7 +6,7 @@ use fleet::ExternalServer;
 use model::{ChosenSetting, ConnectionLifetime, Definition, HttpVersion, Outcome, Plan, Tls, WebProtocol};
 
 use super::calibrated::CalibratedWorkload;
-use super::command_line::{FamilyCommandLine, StartedServers};
+use super::command_line::{BuiltInServer, FamilyCommandLine, StartedServers};
 use crate::access::{first_given, web_target};
 use crate::arguments::SutArguments;
 use crate::candidate::{Candidate, ChosenAccelerator, ChosenServer};
@@ -30,8 +30,10 @@ pub(super) static COMMAND_LINE: FamilyCommandLine = FamilyCommandLine {
     started: Some(StartedServers {
         sut_hint: "choose a web server, such as `--sut nginx`; `plimsoll suts` lists them",
         check_recipe: |_, _| Ok(()),
-        status: None,
-        arguments: |benchmark, filelist, plan| Ok(arguments(benchmark, filelist, plan)),
+        built_in: Some(BuiltInServer {
+            status: None,
+            arguments: |benchmark, filelist, plan| Ok(arguments(benchmark, filelist, plan)),
+        }),
     }),
     // Nothing about such a server is a setting.
     embedded: None,

@@ -166,7 +166,11 @@ fn arguments_of_servers_and_settings_of_other_work_are_refused() {
         let arguments = [&["run", "netbench", "--quick", "--out", "x.plim"], more].concat();
         fixture.run(&arguments).expect(2).expect_stderr(error).expect_stderr("hint: ");
     };
-    refused(&["--sut", "nginx"], "this benchmark loads file servers, but Plimsoll starts none");
+    refused(
+        &["--sut", "nginx"],
+        "this benchmark loads file servers, and `nginx` is a server of the family web",
+    );
+    refused(&["--sut", "built-in"], "there is no built-in file server");
     refused(
         &["--sut-memory", "64 MiB"],
         "`--sut-memory` applies to a server, but this run loads a directory",

@@ -2,95 +2,13 @@
 
 use std::fs::Permissions;
 use std::os::unix::fs::PermissionsExt;
-use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::path::PathBuf;
 
-use observe::private_folder::private_folder_in;
-use tempfile::TempDir;
-use testbed::{Recipe, ResourceLimits, RunningSut, SutRequest, SutServer, WebParts, make_private_folder};
-
-use crate::support::{ExitedCommand, Fixture};
-
-/// Time limit for the server to answer; the machine may be busy.
-const READY_MAX: Duration = Duration::from_secs(30);
-
-const RECIPE: &str = include_str!("../../../../recipes/samba.toml");
-
-/// A line of the recipe, after which further global settings are put.
-const MARKER: &str = "map to guest = never\n";
+use crate::support::Samba;
 
 /// A load point of two seconds with small workspaces.
 const SHORT: [&str; 9] =
     ["--quick", "--load", "2", "--duration", "2", "--set", "workspace=15 MiB", "--monitor", "off"];
-
-/// A running Samba with its data in memory, and a fixture of runs against it.
-struct Samba {
-    sut: RunningSut,
-    base: TempDir,
-    fixture: Fixture,
-}
-
-impl Samba {
-    fn start(settings: &str) -> Samba {
-        let text = RECIPE.replacen(MARKER, &format!("{MARKER}{settings}\n"), 1);
-        assert!(text.len() > RECIPE.len());
-        let recipe = Recipe::parse("samba.toml", &text).unwrap_or_else(|error| panic!("{error}"));
-        let base = tempfile::tempdir_in("/dev/shm").unwrap();
-        std::fs::set_permissions(base.path(), Permissions::from_mode(0o755)).unwrap();
-        let folder = || make_private_folder(&private_folder_in(base.path())).unwrap();
-        let request = SutRequest {
-            server: SutServer::Recipe(Box::new(recipe)),
-            work_dir: folder(),
-            data_dir: folder(),
-            limits: ResourceLimits::default(),
-            port: None,
-            search_path: Vec::new(),
-            profile: None,
-            variant: None,
-            web: WebParts::default(),
-            program: PathBuf::new(),
-        };
-        let mut sut = RunningSut::start(request).unwrap_or_else(|error| panic!("{error}"));
-        sut.wait_ready(READY_MAX).unwrap_or_else(|error| panic!("{error}"));
-        Samba { sut, base, fixture: Fixture::new() }
-    }
-
-    fn target(&self) -> String {
-        format!("smb://plimsoll@{}/plimsoll", self.sut.addr())
-    }
-
-    /// Runs a benchmark on the share, with this password.
-    fn run_with(&self, password: &str, benchmark: &str, arguments: &[&str]) -> ExitedCommand {
-        let target = self.target();
-        let arguments = [&["run", benchmark, "--target", &target], arguments].concat();
-        let mut command = self.fixture.command(&arguments);
-        command.env("PLIMSOLL_PASSWORD", password);
-        self.fixture.end(command)
-    }
-
-    fn run(&self, benchmark: &str, arguments: &[&str]) -> ExitedCommand {
-        self.run_with(self.sut.password(), benchmark, arguments)
-    }
-
-    /// Returns the folders of runs that are left in the share.
-    fn left(&self) -> Vec<PathBuf> {
-        let mut found = Vec::new();
-        folders_named("plimsoll-files", self.base.path(), &mut found);
-        found
-    }
-}
-
-fn folders_named(name: &str, folder: &Path, found: &mut Vec<PathBuf>) {
-    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
-    for path in
-        entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir())).map(|one| one.path())
-    {
-        if path.file_name().is_some_and(|found| found == name) {
-            found.push(path.clone());
-        }
-        folders_named(name, &path, found);
-    }
-}
 
 /// Goal: signatures are compared in one run, on one folder of the share, which goes with it; what is recorded says how
 /// messages were protected, and has no password.
@@ -142,6 +60,33 @@ fn encrypted_and_old_sessions_work_in_a_folder_of_a_share() {
         .expect(4)
         .expect_stderr("the server requires signatures")
         .expect_stderr("hint: use `signing = on`");
+    assert!(!samba.fixture.path("x.plim").exists());
+}
+
+/// Goal: what a target names below the share stays, and an account that is let in as a guest is no account.
+#[test]
+fn a_folder_of_a_share_is_left_as_it_was_and_guests_are_refused() {
+    let samba = Samba::start("map to guest = bad user");
+    let folder = samba.share().join("mine/deep");
+    std::fs::create_dir_all(&folder).unwrap();
+    std::fs::write(folder.join("precious"), "x").unwrap();
+    let run = |target: &str, out: &str| {
+        let short = ["--quick", "--load", "1", "--duration", "1", "--set", "test=stat", "--monitor", "off"];
+        let arguments = [&["run", "file-micro", "--target", target, "--out", out], &short[..]].concat();
+        let mut command = samba.fixture.command(&arguments);
+        command.env("PLIMSOLL_PASSWORD", samba.sut.password());
+        samba.fixture.end(command)
+    };
+    run(&format!("{}/mine/deep", samba.target()), "folder.plim").assert_run();
+    let left: Vec<_> = std::fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    assert_eq!(left, ["precious"]);
+    run(&format!("{}/none", samba.target()), "x.plim")
+        .expect(4)
+        .expect_stderr("the share has no folder `none`");
+    run(&samba.target().replace("plimsoll@", "stranger@"), "x.plim")
+        .expect(4)
+        .expect_stderr("the server let `stranger` in as a guest")
+        .expect_stderr("hint: give the account a password there");
     assert!(!samba.fixture.path("x.plim").exists());
 }
 

@@ -187,7 +187,7 @@ fn targets_and_flags_of_another_family_are_refused_with_what_is_right() {
     hint: choose a web server, such as `--sut nginx`; `plimsoll suts` lists them
     ");
     insta::assert_snapshot!(refused(&["run", "serverbench", "--sut", "samba"]), @r"
-    error: this benchmark loads application servers, and `samba` is a server that no benchmark loads: its recipe names no family
+    error: this benchmark loads application servers, and `samba` is a server of the family file
     hint: omit `--sut` for the built-in server; `plimsoll suts` lists the others
     ");
     for arguments in [["--gateway", "cgi"], ["--workers", "4"]] {

@@ -1,4 +1,4 @@
-//! Throttles by limits that servers set themselves, and by one interpreter: of the full matrix alone, because each needs its
+//! Throttles by limits that servers set themselves, by one interpreter, and by a disk that others have tried: of the full matrix alone, because each needs its
 //! time, and the rules that they try are those of unit tests.
 
 use super::brief::TrialGroup;
@@ -64,6 +64,15 @@ pub(super) const LIMITS: &[Throttle] = &[
             ],
         },
         group: TrialGroup::Waiting,
+    },
+    Throttle {
+        name: "disk bytes of Samba (8 MiB/s, files out of the page cache)",
+        bottleneck: "disk bandwidth",
+        evidence: "",
+        benchmark: "seqread",
+        arguments: "--quick --sut samba --set file=128MiB --sut-disk read-bytes=8MiB --sut-quota 0.6 --load 1,4 --settle 1s --duration 6s",
+        environment: EnvironmentKind::Nothing,
+        group: TrialGroup::Disk,
     },
     Throttle {
         name: "one interpreter (Python application server with 64 threads)",

@@ -25,7 +25,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use languages::names;
-use model::{DatabaseProduct, Family, GatewayKind};
+use model::{DatabaseProduct, Family, FileTransport, GatewayKind};
 
 pub use accelerator::BUILT_IN_ACCELERATORS;
 pub(crate) use companion::find as find_companion;
@@ -78,8 +78,8 @@ pub struct Recipe {
     pub ready_command: Vec<String>,
     /// The action between load points.
     pub reset: Reset,
-    /// Whether it is stopped while another server is measured in turns with it: for servers that use memory, disks or
-    /// CPUs also without load.
+    /// Whether it is stopped while another server is measured in turns with it, and started again with the data that it
+    /// had: for servers that use memory, disks or CPUs also without load.
     pub alone: bool,
     /// Directories that the server needs below its work directory.
     pub directories: Vec<String>,
@@ -132,6 +132,14 @@ impl Recipe {
             _ => None,
         };
         self.program.find.iter().find_map(product).filter(|_| self.is_of(Family::OrderEntry))
+    }
+
+    /// Returns the transport of the file server that its server is, by the name of its program; `None` of servers of other
+    /// protocols.
+    pub fn file_transport(&self) -> Option<FileTransport> {
+        let is_samba = |path: &String| Path::new(path).file_name().is_some_and(|name| name == "smbd");
+        let is_smb = self.is_of(Family::File) && self.program.find.iter().any(is_samba);
+        is_smb.then_some(FileTransport::Smb)
     }
 
     /// Returns whether benchmarks of a family load the server.

@@ -60,8 +60,8 @@ fn read_recipe(mut top: TomlTable) -> Option<Recipe> {
                  placeholders.";
     let ready_command = top.optional_items("ready-command", about, template()).unwrap_or_default();
     let reset = top.required("reset", "The action between load points.", choice());
-    let about = "Whether it is stopped while another server is measured in turns with it: for servers that use memory, \
-                 disks or CPUs also without load. If absent: `false`.";
+    let about = "Whether it is stopped while another server is measured in turns with it, and started again with the data \
+                 that it had: for servers that use memory, disks or CPUs also without load. If absent: `false`.";
     let alone = top.optional("alone", about, flag()).unwrap_or_default();
     let about = "Names of further ports: `imap` is the placeholder `{imap_port}`.";
     let ports = top.optional_items("ports", about, port_name()).unwrap_or_default();
@@ -103,10 +103,6 @@ fn read_recipe(mut top: TomlTable) -> Option<Recipe> {
     let gateways = gateways.map(|table| read_gateways(table, &known));
     check_readiness(&top, ready, ready_log.is_some(), !ready_command.is_empty());
     check_data(&top, reset, data.is_some(), &steps);
-    if alone && reset == Some(Reset::None) {
-        let error = ValueError::new("it is stopped between turns, but the recipe keeps it running");
-        top.reject("alone", error.hint("write `reset = \"restart\"`"));
-    }
     top.report_unknown();
     let recipe = Recipe {
         format: format?,
@@ -609,7 +605,6 @@ arguments = ["--port", "{port}"]
             ("name = \"every\"", "name = 5"),
             ("\"http-get\"", "\"https-get\""),
             ("\"restart\"", "\"reboot\""),
-            ("\"restart\"", "\"none\""),
             ("\"logs/old\"", "\"../old\""),
             ("\"logs/old\"", "\"lock\""),
             ("\"logs/old\"", "\"/etc\""),

@@ -7,9 +7,10 @@ use std::path::{Path, PathBuf};
 
 use super::SutError;
 use super::account::Account;
-use super::file_tree::tree_bytes;
+use super::file_tree::{files_below, tree_bytes};
 use super::golden::{GoldenCopy, VacantGolden};
 use super::work_dir::WorkDir;
+use crate::page_cache::evict;
 
 /// The data directory of one server, with the folder that is made for it. Dropping it removes both; the golden copy
 /// stays.
@@ -75,6 +76,14 @@ impl DataDirectory {
         let Some(golden) = &self.golden else { return Ok(()) };
         let restored = fs::remove_dir_all(&self.path).and_then(|()| golden.restore(&self.path));
         restored.map_err(failed("restored data", &self.path))
+    }
+
+    /// Writes the files to disk, and evicts their pages from the page cache.
+    ///
+    /// # Errors
+    /// A file cannot be opened or written to disk.
+    pub(super) fn evict(&self) -> Result<(), SutError> {
+        evict(files_below(&self.path)).map_err(|(path, source)| failed("file of the data", &path)(source))
     }
 
     /// Returns the size of the data, in bytes.

@@ -178,6 +178,7 @@ fn quota(sut: &RunningSut) -> String {
 
 fn reset(recipe: &Recipe) -> &'static str {
     match recipe.reset {
+        Reset::None if recipe.alone => "keeps running, and is stopped while other servers are measured",
         Reset::Restart if recipe.alone => "is restarted, and stopped while other servers are measured",
         Reset::Restore if recipe.alone => {
             "is restarted with a copy of its first data, and stopped while other servers are measured"

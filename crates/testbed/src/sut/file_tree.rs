@@ -3,7 +3,7 @@
 use std::fs::{self, File, Permissions};
 use std::io;
 use std::os::unix::fs::{FileTypeExt, MetadataExt, PermissionsExt, chown, lchown, symlink};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use rustix::process::geteuid;
 
@@ -90,6 +90,21 @@ fn list(root: &Path, below: &Path, lines: &mut Vec<String>) -> io::Result<()> {
         }
     }
     Ok(())
+}
+
+/// Returns the paths of all files below a directory; what cannot be listed has none.
+pub(super) fn files_below(root: &Path) -> Vec<PathBuf> {
+    let (mut files, mut left) = (Vec::new(), vec![root.to_owned()]);
+    while let Some(directory) = left.pop() {
+        for entry in fs::read_dir(directory).into_iter().flatten().flatten() {
+            match entry.file_type() {
+                Ok(kind) if kind.is_dir() => left.push(entry.path()),
+                Ok(kind) if kind.is_file() => files.push(entry.path()),
+                _ => {}
+            }
+        }
+    }
+    files
 }
 
 /// Returns the size of all files below a directory, in bytes; what cannot be read counts nothing.

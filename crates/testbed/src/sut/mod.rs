@@ -12,7 +12,7 @@
 //! - `launch`: a process on its CPUs, in its group
 //! - `managed_process`: a running program
 //! - `ready`: readiness checks; `readiness`: those of a server since its last start
-//! - `meter`: CPU time; `resident`: memory
+//! - `meter`: CPU time; `resident`: memory; `memory_limit`: proof that a limit on it binds
 //! - `facts`: disclosure; `line_diff`: differences from the default configuration
 //! - `web`: the parts of web servers
 //! - `running`: all of it as one value
@@ -32,6 +32,7 @@ mod launch;
 mod line_diff;
 mod listing;
 mod managed_process;
+mod memory_limit;
 mod meter;
 mod ports;
 mod prepare;
@@ -66,6 +67,7 @@ use crate::recipe::{ProgramRecipe, Ready, Recipe, Reset, StartRecipe, StatusReci
 pub use buffer_sizes::DataContents;
 pub use data_warm_up::DataWarmUp;
 pub use listing::{InstalledServer, MissingProgram, SutListing, suts, suts_of};
+pub use memory_limit::MemoryLimitProof;
 pub use programs::SutLookUp;
 pub use running::RunningSut;
 pub use work_dir::{WorkDir, clean_stale};

@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use model::{AppProtocol, DatabaseProduct, FactSection, Family, SutUse};
+use model::{AppProtocol, DatabaseProduct, FactSection, Family, FileTransport, SutUse};
 use observe::cgroup::{Controller, members};
 use observe::process::{family_of, read_from_disk};
 use observe::{MonitoredSut, PageUrl, StatusKind, StatusSource, memory_limit_of};
@@ -14,6 +14,7 @@ use super::buffer_sizes::DataContents;
 use super::certificate::Certificate;
 use super::data_warm_up::DataWarmUp;
 use super::managed_process::{ListenAddress, ManagedProcess, PAUSE};
+use super::memory_limit::{MemoryLimitProof, prove_by};
 use super::meter::Meter;
 use super::prepare::PreparedSut;
 use super::readiness::Readiness;
@@ -221,6 +222,11 @@ impl RunningSut {
         self.recipe.database()
     }
 
+    /// Returns the transport of a file server; `None` of servers of other protocols.
+    pub fn file_transport(&self) -> Option<FileTransport> {
+        self.recipe.file_transport()
+    }
+
     /// Returns the protocol of an application server.
     pub fn app_protocol(&self) -> AppProtocol {
         self.recipe.app_protocol()
@@ -266,6 +272,36 @@ impl RunningSut {
         let mut all: Vec<u32> = family_of(&known).iter().map(|process| process.pid).collect();
         all.sort_unstable();
         all
+    }
+
+    /// Writes the files of its data to disk, and evicts their pages from the page cache. Does nothing for a server without
+    /// data.
+    ///
+    /// # Errors
+    /// A file cannot be opened or written to disk.
+    pub fn evict_data(&self) -> Result<(), SutError> {
+        self.data.as_ref().map_or(Ok(()), ServerData::evict)
+    }
+
+    /// Has a server whose memory is limited use its data, which are evicted from the page cache first, until it reaches the
+    /// limit and needs evicted pages again. `part` has it read some of them, and returns how many files that were; it is
+    /// called again and again. Ends early when `stop` is set. `None` if no memory limit is enforced.
+    ///
+    /// # Errors
+    /// That of `part`, a file that cannot be evicted, or the server has ended.
+    pub fn prove_memory_limit_on_data<E: From<SutError>>(
+        &mut self,
+        part: impl FnMut() -> Result<u64, E>,
+        stop: &AtomicBool,
+    ) -> Result<Option<MemoryLimitProof>, E> {
+        let (Some(limit), Ok(group)) = (self.held().memory, &self.group) else { return Ok(None) };
+        self.evict_data()?;
+        let proof = prove_by(limit, || group.memory(), part, || stop.load(Ordering::Relaxed));
+        // A server that was killed for its memory is a better explanation than a broken connection.
+        self.check_alive().map_err(SutError::from)?;
+        let proof = proof?;
+        self.web.memory_limit_proof = self.web.memory_limit_proof.or(proof);
+        Ok(proof)
     }
 
     /// Returns the warning that its buffers have no room for its data; `None` where they have, or its recipe leaves them
@@ -395,18 +431,20 @@ impl RunningSut {
         })
     }
 
-    /// Resets the server for a load point, as its recipe says, and waits until it answers.
+    /// Resets the server for a load point, as its recipe says, and waits until it answers. One that rests is started in any
+    /// case. Returns whether it was started.
     ///
     /// # Errors
     /// It does not start again.
-    pub fn reset(&mut self) -> Result<(), SutError> {
+    pub fn reset(&mut self) -> Result<bool, SutError> {
         if !self.is_resting {
             self.check_alive()?;
         }
-        match self.recipe.reset {
-            Reset::None => Ok(()),
-            Reset::Restart | Reset::Restore => self.restart(),
+        let is_started = self.is_resting || self.recipe.reset != Reset::None;
+        if is_started {
+            self.restart()?;
         }
+        Ok(is_started)
     }
 
     /// Stops a server that must be alone on the machine until its next [`RunningSut::reset`], so that another one can

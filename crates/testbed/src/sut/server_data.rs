@@ -146,6 +146,14 @@ impl ServerData {
         self.directory.restore()
     }
 
+    /// Writes the files to disk, and evicts their pages from the page cache.
+    ///
+    /// # Errors
+    /// A file cannot be opened or written to disk.
+    pub(super) fn evict(&self) -> Result<(), SutError> {
+        self.directory.evict()
+    }
+
     /// Has the data read until a repeated pass reads almost nothing from disk, or `is_over` returns true. The programs
     /// run in the group of the server; `read` returns the bytes that the server has read from disk so far.
     ///

@@ -289,6 +289,26 @@ impl SmbClient {
         }
     }
 
+    /// Reads as many of so many bytes as are read at a time; returns their number.
+    pub(super) async fn read_piece(
+        &mut self,
+        file: FileId,
+        offset: u64,
+        length: u64,
+        pool: &BufferPool,
+    ) -> Result<u32, SmbFailure> {
+        let n_bytes = self.connection.session.read_piece(length);
+        let take = &mut |reply: SmbReply<'_>| {
+            let n_read = reply.data(n_bytes)?.len();
+            if n_read < n_bytes as usize {
+                return Err(SmbFailure::violation(Violation::Short, n_read as u64));
+            }
+            Ok(())
+        };
+        self.asked(Request::Read(file, offset, n_bytes), pool, take).await?;
+        Ok(n_bytes)
+    }
+
     /// Writes as many of so many bytes as are written at a time; returns their number.
     pub(super) async fn write_piece(
         &mut self,

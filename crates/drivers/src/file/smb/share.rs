@@ -245,6 +245,36 @@ impl SmbShare {
         Ok(PopulationCheck::Complete { n_files })
     }
 
+    /// Reads files of a population, after so many, until they have this size together; returns their number.
+    ///
+    /// # Errors
+    /// A file cannot be read.
+    pub async fn read(
+        &mut self,
+        files: &FileSetPlan,
+        n_skipped: u64,
+        least_bytes: u64,
+    ) -> Result<u64, SmbShareError> {
+        let mut text = files.path_text();
+        let (mut n_files, mut n_bytes) = (0, 0);
+        for file in files.files().skip(usize::try_from(n_skipped).unwrap_or(usize::MAX)) {
+            let path = self.path(text.write(file.path));
+            let opened = within(&path, self.client.create(&path, OpenMode::EXISTING, &self.pool)).await?;
+            let mut offset = 0;
+            while offset < file.bytes {
+                let length = (file.bytes - offset).min(PIECE_BYTES);
+                let read = self.client.read_piece(opened.id, offset, length, &self.pool);
+                offset += u64::from(within(&path, read).await?);
+            }
+            within(&path, self.client.single(Request::Close(opened.id), &self.pool)).await?;
+            (n_files, n_bytes) = (n_files + 1, n_bytes + file.bytes);
+            if least_bytes <= n_bytes {
+                break;
+            }
+        }
+        Ok(n_files)
+    }
+
     /// Removes the folder with all that is in it.
     ///
     /// # Errors

@@ -137,6 +137,8 @@ pub(super) static PROFILE: FamilyProfile = FamilyProfile {
     built_in_restores: false,
     variant: |_| None,
     embedded: None,
+    fills_started: false,
+    prove_memory_limit: None,
     started: None,
     disk_use: |_, _| None,
     check_room: |_, _| Ok(()),

@@ -43,6 +43,7 @@ pub(super) static SPEC: FamilySpec = FamilySpec {
     is_described: true,
     settings: setting::web::SETTINGS,
     target: server_url,
+    no_use: |_| Vec::new(),
     read: |WorkloadParts { workload, protocol, level_max, .. }| {
         read(workload, protocol, level_max).map(WorkloadDefinition::Web)
     },

@@ -97,10 +97,16 @@ impl Fixture {
     /// Its signal handlers are reset: background jobs of a script, as tests may be, ignore some signals, and so do their
     /// children.
     pub(crate) fn start(&self, arguments: &[&str]) -> RunningCommand {
+        self.start_with(arguments, &[])
+    }
+
+    /// Does the same with further environment variables.
+    pub(crate) fn start_with(&self, arguments: &[&str], variables: &[(&str, &str)]) -> RunningCommand {
         let plain = self.command(arguments);
         let mut command = Command::new("env");
         self.prepare(&mut command);
         command.arg("--default-signal=HUP,INT,QUIT").arg(plain.get_program()).args(plain.get_args());
+        command.envs(variables.iter().copied());
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         RunningCommand::new(command.spawn().unwrap(), self.folder.path())
     }

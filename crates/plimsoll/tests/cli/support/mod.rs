@@ -6,6 +6,7 @@
 //! - `leftovers`: files and processes that a run must not leave behind
 //! - `by_hand`: a third-party server started outside of any recipe
 //! - `network`: a network of a test's own
+//! - `samba`: a file server that is no server of a run
 //! - `website`: a third-party server with its own files
 
 #![allow(dead_code, unused_imports)] // Each test binary uses its part.
@@ -16,6 +17,7 @@ mod leftovers;
 mod network;
 mod pages;
 mod process;
+mod samba;
 mod website;
 
 pub(crate) use by_hand::{ManualServer, assert_half_is_left, assert_watched, program, wait_for};
@@ -24,4 +26,5 @@ pub(crate) use leftovers::Leftovers;
 pub(crate) use network::in_own_network;
 pub(crate) use pages::Pages;
 pub(crate) use process::RunningCommand;
+pub(crate) use samba::Samba;
 pub(crate) use website::{Website, free_port};

@@ -5,14 +5,12 @@
 //! - `probe`: readiness checks
 //! - `page_programs`: programs that generate pages
 //! - `reverse_proxy`: the accelerator in front of a server; `warm`: filling its cache
-//! - `memory_limit`: proof that a memory limit binds
 //! - `running`: all of them as one value; `facts`: their disclosure; `listing`: those that are
 //!   installed
 
 mod choice;
 pub(super) mod facts;
 pub(super) mod listing;
-mod memory_limit;
 mod page_programs;
 mod probe;
 mod request;
@@ -22,7 +20,6 @@ mod values;
 mod warm;
 
 pub use listing::{GatewayListing, accelerators};
-pub use memory_limit::MemoryLimitProof;
 pub use request::{Acceleration, Origin, WebLookUp, WebParts};
 
 pub(super) use choice::WebChoice;

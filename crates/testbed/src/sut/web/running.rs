@@ -5,7 +5,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use model::FileSet;
 
-use super::memory_limit::{MemoryLimitProof, prove};
 use super::probe::{ProbeError, connect_tls, probe};
 use super::request::WebParts;
 use super::reverse_proxy::ReverseProxy;
@@ -14,6 +13,7 @@ use crate::page_cache::evict;
 use crate::populate::PopulatedFiles;
 use crate::recipe::WebVariant;
 use crate::sut::certificate::Certificate;
+use crate::sut::memory_limit::{MemoryLimitProof, prove};
 use crate::sut::running::RunningSut;
 use crate::sut::{SutError, ready};
 

@@ -72,12 +72,35 @@ pub(super) fn prove<E>(
     mut fetch: impl FnMut(&FileSet) -> Result<(), E>,
     is_over: impl Fn() -> bool,
 ) -> Result<Option<MemoryLimitProof>, E> {
+    let mut parts = (0..PASSES_MAX).flat_map(|_| parts(files));
+    let next = || match parts.next() {
+        Some(part) => fetch(&part).map(|()| part.files.len() as u64),
+        None => Ok(0),
+    };
+    prove_by(limit, account, next, is_over)
+}
+
+/// Has a server read files until the limit is seen to bind, no more are read, time runs out, or `is_over` returns true.
+///
+/// `next` has it read some, and returns their number, 0 at the end; `account` is that of [`prove`].
+///
+/// # Errors
+/// The error of `next`.
+pub(super) fn prove_by<E>(
+    limit: u64,
+    account: impl Fn() -> Option<MemoryUse>,
+    mut next: impl FnMut() -> Result<u64, E>,
+    is_over: impl Fn() -> bool,
+) -> Result<Option<MemoryLimitProof>, E> {
     let Some(before) = account() else { return Ok(None) };
     let clock = RealClock::start();
     let mut proof = MemoryLimitProof { limit, n_fetched: 0, is_cut_short: false, used: MemoryUse::default() };
-    for part in (0..PASSES_MAX).flat_map(|_| parts(files)) {
-        fetch(&part)?;
-        proof.n_fetched += part.files.len() as u64;
+    loop {
+        let n_fetched = next()?;
+        if n_fetched == 0 {
+            break;
+        }
+        proof.n_fetched += n_fetched;
         let Some(now) = account() else { return Ok(None) };
         proof.used = MemoryUse {
             bytes: now.bytes,
