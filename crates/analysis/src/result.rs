@@ -281,16 +281,17 @@ pub struct PauseResult {
     pub drawn: TimeSummary,
 }
 
-/// The successful operations of clients in the steady phase.
+/// What the successful operations of clients in the steady phase amount to: their number, or their bytes where the score is
+/// a throughput.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ClientSpread {
     /// The number of clients.
     pub n: u64,
-    /// The operations of the client with the fewest.
+    /// The amount of the client with the least.
     pub least: u64,
     /// The mean.
     pub mean: f64,
-    /// The operations of the client with the most.
+    /// The amount of the client with the most.
     pub greatest: u64,
     /// Jain's index of fairness ([`stats::Moments::fairness`]); `None` if no operation succeeded.
     pub fairness: Option<f64>,

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use model::{
     Catalog, Health, IntervalRecord, KindHistograms, KindTotals, MEASURES_MAX, NoticeTotals, Outcome, Phase,
-    Phases, Reply, SLOTS_MAX, SliceSchedule, SutUse, UnitTotals, UserNotice,
+    Phases, Reply, SLOTS_MAX, Score, SliceSchedule, SutUse, UnitTotals, UserNotice,
 };
 use stats::{Histogram, Moments};
 use units::Nanos;
@@ -26,6 +26,27 @@ const OPERATIONS_ARE_COUNTABLE: &str = "the operations that a thread performs in
 
 /// The index of no measure.
 const NO_MEASURE: u8 = u8::MAX;
+
+/// The amount that a successful operation adds to those of its user: one, or its bytes where the score is a throughput.
+#[derive(Debug, Clone, Copy)]
+struct ClientAmount {
+    /// The amount of every operation.
+    each: u64,
+    /// The measures that are added, a bit each.
+    measures: u32,
+}
+
+impl ClientAmount {
+    fn of(score: &Score) -> ClientAmount {
+        match score {
+            Score::Throughput { measures } => {
+                let bits = measures.iter().filter(|measure| **measure < MEASURES_MAX);
+                ClientAmount { each: 0, measures: bits.fold(0, |all, measure| all | 1 << measure) }
+            }
+            _ => ClientAmount { each: 1, measures: 0 },
+        }
+    }
+}
 
 /// The operations of a schedule on one load thread.
 enum ScheduledOperations {
@@ -62,8 +83,10 @@ pub(crate) struct Recorder {
     n_notices: usize,
     /// The time after which a notice is lost.
     time_limit: Nanos,
-    /// Successful operations of each user in the steady phase; of nobody where slots perform what is due.
-    clients: Vec<u32>,
+    /// What each user's successful operations of the steady phase amount to; of nobody where slots perform what is due.
+    clients: Vec<u64>,
+    /// The part of a user's amount that an operation is.
+    client_amount: ClientAmount,
     in_flight_integral: u128,
     thinking_integral: u128,
     probe: HealthProbe,
@@ -113,6 +136,7 @@ impl Recorder {
             n_notices: setup.catalog.notices.len(),
             time_limit: setup.time_limit,
             clients: vec![0; setup.assignment.users.len()],
+            client_amount: ClientAmount::of(&setup.catalog.score),
             in_flight_integral: 0,
             thinking_integral: 0,
             probe,
@@ -294,8 +318,12 @@ impl Recorder {
         totals.response.record(response.0);
         self.detail.response[usize::from(kind)].record(response);
         let slots = &self.slots[usize::from(kind)];
+        let mut amount = self.client_amount.each;
         for (slot, value) in reply.measured.iter() {
             let measure = usize::from(slots[slot]);
+            if self.client_amount.measures >> measure & 1 == 1 {
+                amount = amount.saturating_add(value);
+            }
             totals.measures[measure].record(value);
             if let Some(spread) = self.spreads[measure] {
                 self.detail.spreads[usize::from(spread)].record(Nanos(value));
@@ -307,7 +335,7 @@ impl Recorder {
         if self.current.phase == Phase::Steady
             && let Some(n) = self.clients.get_mut(user)
         {
-            *n = n.saturating_add(1);
+            *n = n.saturating_add(amount);
         }
     }
 
@@ -408,10 +436,10 @@ impl Recorder {
         }
     }
 
-    /// Hands over the operations of each user when the steady phase ends.
+    /// Hands over the amount of each user when the steady phase ends.
     fn hand_over_clients(&mut self) {
         if self.current.phase == Phase::Steady && self.current.end == self.phases.end_of(Phase::Steady) {
-            self.clients.iter().for_each(|n| self.current.clients.record(u64::from(*n)));
+            self.clients.iter().for_each(|n| self.current.clients.record(*n));
         }
     }
 
@@ -501,14 +529,19 @@ mod tests {
         recorder_of(Catalog::default())
     }
 
-    /// Makes the recorder of two kinds.
+    /// Makes the recorder of two kinds, of one user.
     fn recorder_of(catalog: Catalog) -> Recorder {
+        recorder_of_users(catalog, 1, S(60))
+    }
+
+    fn recorder_of_users(catalog: Catalog, n_users: u32, steady: Nanos) -> Recorder {
+        let zero = S(0);
         let phases =
-            Phases { quiet: S(0), ramp_up: S(0), settle: S(0), steady: S(60), ramp_down: S(0), drain: S(0) };
+            Phases { quiet: zero, ramp_up: zero, settle: zero, steady, ramp_down: zero, drain: zero };
         let setup = PointSetup {
-            point: LoadPoint { index: 0, load: Load::Users(1) },
+            point: LoadPoint { index: 0, load: Load::Users(n_users) },
             agent: 0,
-            assignment: Assignment { load_point: 0, share: 0, n_shares: 1, users: 0..1 },
+            assignment: Assignment { load_point: 0, share: 0, n_shares: 1, users: 0..n_users },
             schedule: None,
             phases,
             catalog,
@@ -576,6 +609,46 @@ mod tests {
         };
         assert_eq!((sums(0), sums(1)), (vec![(2, 7), (30, 5)], vec![(2, 5), (31, 7)]));
         assert_eq!(record.detail.unwrap().spreads[0].sum(), 5);
+    }
+
+    /// Golden check 22, by hand: of four users the first reads 2 · 100 bytes, the second 200 at once and writes 50, and the third
+    /// fails. By operations they are 2, 2, 0 and 0: fairness 16 ÷ (4 · 8). By bytes read and written they are 200, 250, 0 and
+    /// 0. One of four that reads alone: 1 ÷ 4. All equal: 1.
+    #[test]
+    fn amounts_of_users_are_operations_or_the_bytes_of_the_score() {
+        let measure = |name: &str| Measure {
+            name: name.to_owned(),
+            unit: MeasureUnit::Bytes,
+            is_always: false,
+            has_spread: false,
+            part_of: None,
+        };
+        let measures = ["read", "written", "other"].map(measure).to_vec();
+        let found = |score: Score, operations: &[(usize, usize, u64)]| {
+            let catalog = Catalog { measures: measures.clone(), score, ..Catalog::default() };
+            let mut recorder = recorder_of_users(catalog, 4, S(1));
+            for (user, slot, value) in operations.iter().copied() {
+                let mut measured = MeasuredValues::default();
+                measured.set(slot, value);
+                measured.set(2, 1_000);
+                let outcome = if value == 0 { Outcome::Truncated } else { Outcome::Ok };
+                let reply =
+                    Reply { outcome, sent: S(0), done: S(0), measured, answer: 0, code: 0, detail: 0 };
+                recorder.started(0, StartTimes::of(S(0), S(0)));
+                recorder.completed(0, user, S(0), &reply);
+            }
+            recorder.roll(S(1));
+            let clients = recorder.take_finished().pop().unwrap().clients;
+            (clients.n, clients.min, clients.max, clients.sum, clients.fairness())
+        };
+        let some = [(0, 0, 100), (0, 0, 100), (1, 0, 200), (1, 1, 50), (2, 0, 0)];
+        assert_eq!(found(Score::default(), &some), (4, 0, 2, 4, Some(0.5)));
+        let bytes = || Score::Throughput { measures: vec![0, 1] };
+        let index = 450.0 * 450.0 / (4.0 * (200.0 * 200.0 + 250.0 * 250.0));
+        assert_eq!(found(bytes(), &some), (4, 0, 250, 450, Some(index)));
+        assert_eq!(found(bytes(), &[(3, 0, 70), (3, 1, 30)]), (4, 0, 100, 100, Some(0.25)));
+        let equal = [(0, 0, 100), (1, 1, 100), (2, 0, 40), (2, 0, 60), (3, 0, 100)];
+        assert_eq!(found(bytes(), &equal), (4, 100, 100, 400, Some(1.0)));
     }
 
     /// Goal: a server that refuses every operation costs no memory anew every second, and leaves no trace in seconds

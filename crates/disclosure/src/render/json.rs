@@ -6,7 +6,7 @@ use analysis::{
     Analysis, KindResult, LoadPointResult, METRICS, MetricValue, NoticeResult, PauseResult, Percentile,
     Reason, ScoreSummary, SummaryStatistics, TimeSummary, TimelinePoint, Verdict, VerdictState,
 };
-use model::{ConsistencyCheck, Load, MeasureUnit, Outcome, Plan, RunEnding, export_key};
+use model::{ConsistencyCheck, Load, MeasureUnit, Outcome, Plan, RunEnding, Score, export_key};
 use serde_json::{Value, json};
 use units::Nanos;
 
@@ -152,6 +152,7 @@ fn load_point(point: &LoadPointResult, report: &Report) -> Value {
     if let Some(clients) = point.clients {
         value["clients"] = json!({
             "n": clients.n,
+            "unit": if matches!(plan.catalog.score, Score::Throughput { .. }) { "bytes" } else { "operations" },
             "least": clients.least,
             "mean": clients.mean,
             "greatest": clients.greatest,

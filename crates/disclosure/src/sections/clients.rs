@@ -1,20 +1,63 @@
-//! Throughput and times per client, in the form of WebBench's results.
+//! Clients beside each other: throughput and times per client in the form of WebBench's results, and how evenly a throughput
+//! is spread over clients.
 
-use analysis::LoadPointResult;
-use model::web_measure;
+use analysis::{ClientSpread, LoadPointResult};
+use model::{Score, web_measure};
 
 use super::{is_doubtful, state_text};
 use crate::report::load_number;
 use crate::{Block, Column, Report, Row, RowStyle, Section, Table, numbers};
 
 pub(super) fn section(report: &Report) -> Option<Section> {
+    if report.web().is_none() {
+        return spread_section(report);
+    }
     let counts_requests = report.analysis.words.operation.one == "request";
-    report.web()?;
     if !counts_requests || report.is_open() || report.analysis.load_points.is_empty() {
         return None;
     }
     let blocks = vec![Block::Table(table(report))];
     Some(Section { id: "clients", title: "Requests and throughput of clients".into(), blocks })
+}
+
+/// Returns the spread of a throughput over clients; `None` of another score, and where no client was counted.
+fn spread_section(report: &Report) -> Option<Section> {
+    let is_throughput = matches!(report.plan.catalog.score, Score::Throughput { .. });
+    let points = report.analysis.load_points.iter().filter(|_| is_throughput);
+    let rows: Vec<Row> =
+        points.filter_map(|point| Some(spread_row(point, point.clients.as_ref()?))).collect();
+    if rows.is_empty() {
+        return None;
+    }
+    let columns = vec![
+        Column::numbers(report.terms().load(), ""),
+        Column::numbers("Least", "Mbit/s"),
+        Column::numbers("Mean", "Mbit/s"),
+        Column::numbers("Greatest", "Mbit/s"),
+        Column::numbers("Least", "KB/s"),
+        Column::numbers("Mean", "KB/s"),
+        Column::numbers("Greatest", "KB/s"),
+        Column::numbers("Fairness", ""),
+        Column::words("Verdict"),
+    ];
+    let table = Table::new("Throughput per client", columns, rows).note(
+        "Bytes of the successful operations of each client in the steady phase, by its length. Fairness is Jain’s index of these \
+         bytes, (Σx)² ÷ (n·Σx²): 1 if all clients have the same, 1 ÷ n if one of n has all.",
+    );
+    Some(Section { id: "clients", title: "Throughput of clients".into(), blocks: vec![Block::Table(table)] })
+}
+
+fn spread_row(point: &LoadPointResult, clients: &ClientSpread) -> Row {
+    let seconds = point.length.as_secs_f64();
+    let amounts = [clients.least as f64, clients.mean, clients.greatest as f64];
+    let megabits = amounts.map(|bytes| 8.0 * bytes / 1e6 / seconds);
+    let cells = [
+        vec![load_number(point.load)],
+        megabits.map(numbers::figure).into(),
+        megabits.map(numbers::kilobytes).into(),
+        vec![numbers::fixed(clients.fairness, 4), state_text(point.verdict.state).to_owned()],
+    ];
+    Row::plain(cells.concat()).style(if is_doubtful(point) { RowStyle::Invalid } else { RowStyle::Plain })
 }
 
 fn table(report: &Report) -> Table {

@@ -5,7 +5,7 @@
 //! number of its measures and the moments of each, the number of its failures, and for each outcome and n, number of its protocol codes, and for each outcome, code
 //! and n, and the n of codes without room; number of
 //! unit kinds, and for each ok and failed; number of kinds of pauses, and the moments of each; number of kinds of notices, and for each those awaited at the start, begun, of these in the steady phase,
-//! the moments of those that came, lost, awaited at the end; moments of the operations of clients; histograms of response time, service time and lateness, each behind its
+//! the moments of those that came, lost, awaited at the end; moments of the amounts of clients; histograms of response time, service time and lateness, each behind its
 //! length; threads, CPU time, run-queue time; 0, or 1 and the SUT's CPU and throttled time.
 //!
 //! A moment is n, and if that is not zero: the smallest value a, and unless all values are a: the
