@@ -55,6 +55,7 @@ impl Fixture {
             baseline: Baseline::Populated,
             last_generation: 0,
             durability: Durability::Relaxed,
+            times_first_data: false,
             loadfile: None,
         };
         Fixture { directory, root: Arc::new(root), plan, options, clock: RealClock::start() }

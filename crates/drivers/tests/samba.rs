@@ -10,13 +10,14 @@ use std::time::Duration;
 use drivers::file::directory::{PopulationCheck, PopulationSummary};
 use drivers::file::smb::{
     SmbAccount, SmbContext, SmbDialect, SmbDriver, SmbOptions, SmbSessionError, SmbShare, SmbShareError,
-    SmbTarget, code_name,
+    SmbTarget, SmbWindowDriver, code_name,
 };
 use drivers::file::{Durability, FileClientOptions, FileSetPlan, WorkloadFiles};
 use engine::Driver;
 use files::{
     Baseline, DiskMix, Entry, ExistingFile, FileAction, FileAnswer, FileContent, FileOperation, FilePath,
-    FilePopulation, FileRange, FileStep, FindSize, Folder, Handle, InfoLevel, Owner, Verify, Workspace,
+    FilePopulation, FileRange, FileStep, FindSize, Folder, Handle, InfoLevel, Owner, StreamDirection,
+    StreamFiles, StreamShape, Verify, Workspace,
 };
 use model::{Outcome, Reply, file_measure};
 use observe::private_folder::private_folder_in;
@@ -29,6 +30,9 @@ use units::{Clock, RealClock};
 const READY_MAX: Duration = Duration::from_secs(30);
 
 const CLIENT: u32 = 0;
+
+/// The size of a stream: not a whole number of its blocks.
+const STREAM_BYTES: u64 = (3 << 20) + 5_000;
 
 const RECIPE: &str = include_str!("../../../recipes/samba.toml");
 
@@ -104,6 +108,7 @@ fn clients() -> FileClientOptions {
         baseline: Baseline::Populated,
         last_generation: 0,
         durability: Durability::Flush,
+        times_first_data: false,
         loadfile: None,
     }
 }
@@ -248,6 +253,62 @@ async fn perform_cycle(driver: &mut SmbDriver, clock: RealClock, options: SmbOpt
     }
 }
 
+/// Writes and then reads a stream with so many requests in flight, each of 64 KiB; returns the replies to reads.
+async fn stream(context: &Rc<SmbContext>, clock: RealClock, in_flight: u8) -> Vec<Reply> {
+    let mut driver = SmbWindowDriver::new(Rc::clone(context), CLIENT, in_flight.into(), 64 << 10);
+    driver.open().await.unwrap();
+    let mut reads = Vec::new();
+    for direction in [StreamDirection::WriteAndFlush, StreamDirection::Read] {
+        let shape = StreamShape::new(STREAM_BYTES, 64 << 10, in_flight, StreamFiles::Private, direction);
+        let mut client = shape.unwrap().client(CLIENT);
+        let mut places = vec![None; in_flight.into()];
+        let mut answer = None;
+        loop {
+            match client.next(answer.take()) {
+                FileStep::Perform(operation) => {
+                    let place = places.iter().position(Option::is_none).unwrap();
+                    places[place] = Some(operation);
+                    driver.begin(place, &operation, clock.now());
+                }
+                FileStep::Await => {
+                    let (place, reply) = driver.end().await;
+                    let operation = places[place].take().unwrap();
+                    let text = driver.describe(&operation, &reply);
+                    assert_eq!(reply.outcome, Outcome::Ok, "{in_flight} in flight: {text}");
+                    assert_eq!(reply.measured.get(file_measure::EXCHANGES), Some(1));
+                    reads.extend(matches!(operation.action, FileAction::Read(..)).then_some(reply));
+                    answer = Some(FileAnswer::from_u64(reply.answer));
+                }
+                FileStep::UnitEnd => break,
+                step => panic!("{step:?}"),
+            }
+        }
+    }
+    reads
+}
+
+/// Goal: streams with one and with several requests in flight move the same bytes, verified byte by byte, however messages are
+/// protected; the first data of a stream are timed once.
+async fn perform_streams(samba: &Samba, clock: RealClock, options: SmbOptions) {
+    let target = samba.target(options);
+    let mut share = SmbShare::open(&target, &[], READY_MAX).await.unwrap();
+    let shape =
+        StreamShape::new(STREAM_BYTES, 64 << 10, 1, StreamFiles::Private, StreamDirection::Read).unwrap();
+    let plan = FileSetPlan::new(WorkloadFiles::Stream(shape, 1), clients().content);
+    let mut go_on = |_, _| ControlFlow::Continue(());
+    share.populate(&plan, &mut go_on).await.unwrap();
+    assert_eq!(share.read_all(&plan, &mut go_on).await.unwrap(), STREAM_BYTES);
+    let clients = FileClientOptions { times_first_data: true, ..clients() };
+    let context = SmbContext::new(target, &[], clients, clock).unwrap();
+    for in_flight in [1, 8, 16] {
+        let reads = stream(&context, clock, in_flight).await;
+        let bytes: u64 = reads.iter().filter_map(|read| read.measured.get(file_measure::READ_BYTES)).sum();
+        let n_first = reads.iter().filter(|read| read.measured.get(file_measure::FIRST_DATA).is_some());
+        assert_eq!((bytes, n_first.count()), (STREAM_BYTES, 1), "{options:?}, {in_flight} in flight");
+    }
+    share.remove().await.unwrap();
+}
+
 /// Goal: every operation does what it is meant to on a real server, with the code that the server has for what fails, in as
 /// few exchanges as possible; contents are verified byte by byte; signatures are verified, all of them, by the session.
 /// The files of a run are made once and kept, held against other runs, and removed with all that was left.
@@ -300,6 +361,9 @@ fn every_operation_works_on_samba() {
         let target = samba.target(options);
         let share = SmbShare::open(&target, &[], READY_MAX).await.unwrap();
         share.remove().await.unwrap();
+        for options in all_options() {
+            perform_streams(&samba, clock, options).await;
+        }
         let context = SmbContext::new(target.clone(), &[], clients(), clock).unwrap();
         let gone = SmbDriver::new(context, CLIENT).open().await.unwrap_err().to_string();
         assert!(gone.contains("no folder `plimsoll-files`"), "{gone}");

@@ -71,7 +71,8 @@ pub(crate) fn user<C: Clock, D: Driver, U: User<Operation = D::Operation>>(
                     point.recorder.borrow_mut().unit(kind, ok);
                     continue;
                 }
-                Step::Leave => break,
+                // With one operation in flight there is none to await.
+                Step::Await | Step::Leave => break,
             };
             match &next {
                 Next::Operation(operation) => {

@@ -17,6 +17,9 @@ pub trait Driver {
     /// Whether users get notices while they think ([`Driver::rest`]).
     const RESTS: bool = false;
 
+    /// Whether a user may have several operations in flight ([`Driver::begin`], [`Driver::end`]).
+    const HAS_WINDOW: bool = false;
+
     /// Opens the session of the driver's user, before the load point begins: what belongs to no operation. Drivers
     /// whose connections belong to operations have none, and need not do anything.
     ///
@@ -56,6 +59,24 @@ pub trait Driver {
 
     /// Discards the remains of a dropped operation, such as its connection.
     fn give_up(&mut self);
+
+    /// Begins an operation that is sent now, at `sent` on the run's clock, beside those in flight. `place` is a number that
+    /// no other in flight has, below [`model::Mix::in_flight`]. Only where [`Driver::HAS_WINDOW`] says so.
+    fn begin(&mut self, place: usize, operation: &Self::Operation, sent: Nanos) {
+        let _ = (place, operation, sent);
+    }
+
+    /// Waits for the end of any operation in flight; returns its place and its reply. Only where [`Driver::HAS_WINDOW`] says
+    /// so. The future may be dropped at any point, and another one goes on.
+    fn end(&mut self) -> impl Future<Output = (usize, Reply)> {
+        std::future::pending()
+    }
+
+    /// Gives up the operation at a place, whose time limit has passed. What others lose with it they say when they end.
+    fn give_up_place(&mut self, place: usize) {
+        let _ = place;
+        self.give_up();
+    }
 
     /// Describes a failed operation for people: a clause without a full stop.
     fn describe(&self, operation: &Self::Operation, reply: &Reply) -> String;

@@ -13,6 +13,8 @@
 //!                                         Recorder ── IntervalRecord, one per second ──► Sink
 //! ```
 //!
+//! A user may have several operations in flight over its one session (`window`): the requests of a stream over a network.
+//!
 //! A schedule is walked once: the recorder counts its operations as they fall due, and keeps those that wait for a slot
 //! (`due_queue`). In an open loop whose users have state ([`model::Mix::has_user_state`]), each user has a part of the schedule in place
 //! of slots and dispatcher (`open::user`).
@@ -53,6 +55,7 @@ mod thread;
 mod time_integral;
 mod timers;
 mod user_times;
+mod window;
 
 pub use crate::blocking::{BlockingClock, BlockingDriver, BlockingRuntime, run_blocking_point};
 pub use crate::driver::Driver;

@@ -16,6 +16,7 @@ use crate::scheduled_user::{ScheduledUser, user_rng};
 use crate::session::{OpenedSessions, open_sessions};
 use crate::setup::{PointSetup, PointStart, Runtime};
 use crate::stop_request::StopRequest;
+use crate::window;
 
 /// The period at which the thread looks for ended intervals, passed time limits and a request to stop.
 pub(crate) const TICK: Nanos = Nanos::from_millis(50);
@@ -82,11 +83,16 @@ fn start_users<C, D, M>(
     M: Mix<Operation = D::Operation>,
     M::User: 'static,
 {
+    let n_places = mix.in_flight();
     for (user, driver) in users {
         let rng = user_rng(setup, user);
         let lifetime = lifetime_of(user, setup, point.origin);
         let context = UserContext::new(Rc::clone(point));
-        spawn.spawn(closed::user(context, driver, mix.user(user), rng, lifetime));
+        if D::HAS_WINDOW && 1 < n_places {
+            spawn.spawn(window::user(context, driver, (mix.user(user), rng), lifetime, n_places));
+        } else {
+            spawn.spawn(closed::user(context, driver, mix.user(user), rng, lifetime));
+        }
     }
 }
 

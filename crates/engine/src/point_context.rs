@@ -103,7 +103,7 @@ impl<C: Clock> PointContext<C> {
     }
 
     /// Records the end of an operation, with an example if it failed.
-    fn completed<D: Driver>(
+    pub(crate) fn completed<D: Driver>(
         &self,
         driver: &D,
         user: UserIndex,
@@ -185,7 +185,8 @@ impl<C> Drop for UserContext<C> {
     }
 }
 
-fn timed_out(sent: Nanos, now: Nanos) -> Reply {
+/// Returns the reply of an operation that was given up at its time limit.
+pub(crate) fn timed_out(sent: Nanos, now: Nanos) -> Reply {
     let measured = MeasuredValues::default();
     Reply { outcome: Outcome::TimedOut, sent, done: now, measured, answer: 0, code: 0, detail: 0 }
 }

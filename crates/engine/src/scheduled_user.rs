@@ -36,7 +36,8 @@ impl<U: User> ScheduledUser<U> {
                 Step::Perform(operation) => return operation,
                 Step::Think { .. } => {}
                 Step::Unit { kind, ok } => count_unit(kind, ok),
-                Step::Leave => {
+                // With one operation in flight there is none to await.
+                Step::Await | Step::Leave => {
                     assert!(!is_new, "user {} leaves before its first operation", self.number);
                     (self.user, is_new) = (mix.user(self.number), true);
                 }

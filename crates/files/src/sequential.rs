@@ -118,6 +118,11 @@ impl StreamShape {
         Ok(StreamShape { file_bytes, block_bytes, in_flight, files, direction })
     }
 
+    /// Returns the most requests of a client in flight.
+    pub fn in_flight(&self) -> usize {
+        self.in_flight.into()
+    }
+
     /// Makes the client of this number.
     pub fn client(&self, client: u32) -> StreamClient {
         StreamClient {

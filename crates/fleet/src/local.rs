@@ -194,8 +194,10 @@ impl<S: LoadSide<Target = ResolvedTarget>> Laboratory for LocalLab<S> {
         }
         if profile(self.plan.workload.family()).fills_started {
             self.remarks.extend(self.target.reload(&self.plan, self.clock, observer, stop)?);
-            observer.event(Event::Preparing("taking the server's files out of the page cache"));
-            sut.evict_data()?;
+            if self.target.evicted(&self.plan).is_some() {
+                observer.event(Event::Preparing("taking the server's files out of the page cache"));
+                sut.evict_data()?;
+            }
         } else {
             self.remarks.extend(warm_data(sut, observer, stop)?);
         }

@@ -9,6 +9,7 @@ use drivers::{CertificateProblem, HandshakeProblem};
 use model::{Family, Outcome};
 use thiserror::Error;
 
+use crate::family::CacheStateError;
 use crate::setup_error::SetupError;
 
 /// An object, or an answer to another operation, that the server does not serve as defined by the workload.
@@ -94,6 +95,14 @@ pub enum VerifyError {
         target: String,
         /// The reason, which has its own hint where there is no session.
         error: Box<SmbShareError>,
+    },
+    /// A load point on files cannot begin with the state of the cache that the run asks for.
+    #[error("{target}: {error}")]
+    Cache {
+        /// The directory or the share as given.
+        target: String,
+        /// The reason.
+        error: CacheStateError,
     },
     /// The database does not prepare some statements.
     #[error("{target} does not prepare {}:{}", statements(refused.len()), refusals(refused))]

@@ -80,11 +80,13 @@ pub enum Outcome {
     Gone = 28,
     /// The server has no room for what the operation would add: a quota, a disk or a mailbox is full.
     Full = 29,
+    /// What the operation would change takes no changes: a file system, a medium or a database has become read-only.
+    ReadOnly = 30,
 }
 
 impl Outcome {
     /// All outcomes, in the order of their numbers.
-    pub const ALL: [Outcome; 30] = [
+    pub const ALL: [Outcome; 31] = [
         Outcome::Ok,
         Outcome::Refused,
         Outcome::Reset,
@@ -115,6 +117,7 @@ impl Outcome {
         Outcome::Conflict,
         Outcome::Gone,
         Outcome::Full,
+        Outcome::ReadOnly,
     ];
 
     /// Returns the outcome with a number, as stored in run files; `None` if there is none.
@@ -155,6 +158,7 @@ impl Outcome {
             Outcome::Conflict => "conflict",
             Outcome::Gone => "gone",
             Outcome::Full => "full",
+            Outcome::ReadOnly => "read-only",
         }
     }
 

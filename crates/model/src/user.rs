@@ -26,6 +26,9 @@ pub enum Step<O> {
         /// Whether every operation of the unit succeeded.
         ok: bool,
     },
+    /// Come back with the answer to one of the operations in flight. Only of users who may have several in flight
+    /// ([`Mix::in_flight`]).
+    Await,
     /// Stop permanently.
     Leave,
 }
@@ -53,12 +56,14 @@ impl UserReply {
     }
 }
 
-/// A virtual user: a pure state machine, strictly sequential.
+/// A virtual user: a pure state machine, strictly sequential, unless several of its operations may be in flight.
 pub trait User {
     /// The operation that the user performs.
     type Operation;
 
-    /// Returns the next step. `last` is the answer to the operation performed just before, if any.
+    /// Returns the next step. `last` is the answer to the operation performed just before, if any; where several may be in
+    /// flight, to one of these. Such a user is asked on without an answer until it says [`Step::Await`], or as many are in
+    /// flight as may be.
     fn next(&mut self, last: Option<UserReply>, rng: &mut Rng) -> Step<Self::Operation>;
 }
 
@@ -77,6 +82,12 @@ pub trait Mix {
     /// user performs (pauses are skipped), and waits while the last one of that user is in flight.
     fn has_user_state(&self) -> bool {
         false
+    }
+
+    /// Returns the most operations of a user in flight at the same time. Users who may have several make no pauses, and are
+    /// those of closed loops.
+    fn in_flight(&self) -> usize {
+        1
     }
 
     /// Returns operation `k` of an open-loop schedule, a function of the run's seed and k alone. Not asked for where users

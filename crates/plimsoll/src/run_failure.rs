@@ -69,6 +69,7 @@ impl From<FleetError> for Failure {
             FleetError::Verify(VerifyError::Share { error: why, .. }) => {
                 failure(Exit::Testbed).hint_if(share_hint(why))
             }
+            FleetError::Verify(VerifyError::Cache { error: why, .. }) => failure(Exit::Testbed).hint(why.hint()),
             FleetError::Verify(VerifyError::WrongData { target, .. }) => {
                 failure(Exit::Testbed).hint(data_hint(target))
             }

@@ -20,7 +20,7 @@ pub use calibration::{Calibration, CalibrationCase, CalibrationError, Placement,
 pub use cgroup::{ControlGroup, ControlGroupError, DiskLimits, ResourceLimits, probe_quota};
 pub use observer_program::start_program;
 pub use owned_resources::{ShutdownGuard, end_all};
-pub use page_cache::evict;
+pub use page_cache::{can_drop_caches, drop_caches, evict};
 pub use populate::{MODIFIED_UNIX_S, PopulateError, PopulatedFiles, populate, populate_unless};
 pub use private_folder::make_private_folder;
 pub use recipe::{

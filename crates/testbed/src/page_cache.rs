@@ -4,7 +4,14 @@ use std::fs::File;
 use std::io;
 use std::path::PathBuf;
 
-use rustix::fs::{Advice, fadvise};
+use rustix::fs::{Advice, fadvise, sync};
+use rustix::process::geteuid;
+
+/// The file by which the kernel drops its caches.
+const DROP_CACHES: &str = "/proc/sys/vm/drop_caches";
+
+/// The number that has it drop pages, names and inodes.
+const PAGES_AND_NAMES: &str = "3";
 
 /// Writes files to disk and evicts their pages from the page cache.
 ///
@@ -24,6 +31,21 @@ pub fn evict(files: impl IntoIterator<Item = PathBuf>) -> Result<(), (PathBuf, i
         evicted.map_err(|error| (path, error))?;
     }
     Ok(())
+}
+
+/// Returns whether the user may drop the caches of this machine: only root may.
+pub fn can_drop_caches() -> bool {
+    geteuid().is_root()
+}
+
+/// Writes all dirty pages of this machine to its disks, and drops its caches: pages, names and inodes, of all programs.
+/// Source: proc(5), `/proc/sys/vm/drop_caches`.
+///
+/// # Errors
+/// The kernel refuses, as it does within most containers.
+pub fn drop_caches() -> io::Result<()> {
+    sync();
+    std::fs::write(DROP_CACHES, PAGES_AND_NAMES)
 }
 
 #[cfg(test)]

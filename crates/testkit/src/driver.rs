@@ -30,6 +30,8 @@ pub(crate) struct SimDriver<O> {
     pub(crate) origin: Nanos,
     pub(crate) user: u32,
     pub(crate) notices: NoticeQueue,
+    /// The places of operations in flight, where there are several, with their replies as the server makes them.
+    pub(crate) in_flight: Vec<(usize, Reply)>,
     pub(crate) operation: PhantomData<O>,
 }
 
@@ -58,6 +60,7 @@ impl<O: SimOperation> Driver for SimDriver<O> {
     type Operation = O;
 
     const RESTS: bool = true;
+    const HAS_WINDOW: bool = true;
 
     async fn rest(&mut self) -> UserNotice {
         if let Some(begun) = self.notices.begun.pop_front() {
@@ -79,7 +82,29 @@ impl<O: SimOperation> Driver for SimDriver<O> {
         reply
     }
 
-    fn give_up(&mut self) {}
+    fn give_up(&mut self) {
+        self.in_flight.clear();
+    }
+
+    fn begin(&mut self, place: usize, operation: &O, sent: Nanos) {
+        let fate = self.server_state.borrow_mut().admit(self.user, operation.kind(), sent - self.origin);
+        let done = self.origin + fate.done;
+        self.in_flight.push((place, reply(operation, &fate, sent, done, self.origin)));
+    }
+
+    async fn end(&mut self) -> (usize, Reply) {
+        let all = self.in_flight.iter().enumerate();
+        let first =
+            all.min_by_key(|(_, (_, reply))| reply.done).map(|(index, (_, reply))| (index, reply.done));
+        let Some((index, done)) = first else { return pending().await };
+        self.timers.sleep_until(done).await;
+        let (place, reply) = self.in_flight.swap_remove(index);
+        (place, Reply { done: self.clock.now(), ..reply })
+    }
+
+    fn give_up_place(&mut self, place: usize) {
+        self.in_flight.retain(|(one, _)| *one != place);
+    }
 
     fn describe(&self, operation: &O, reply: &Reply) -> String {
         describe(operation, reply)

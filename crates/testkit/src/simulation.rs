@@ -263,6 +263,7 @@ impl Simulation {
                 origin: START,
                 user,
                 notices: NoticeQueue::default(),
+                in_flight: Vec::new(),
                 operation: PhantomData,
             }
         };

@@ -72,7 +72,9 @@ pub(super) fn demands(plan: &Plan, point: &LoadPointResult) -> (Vec<ResourceDema
     let rate_max = found.first().and_then(|(demand, _)| demand.rate_max);
     let busy: Vec<stats::Demand> = found.iter().filter_map(|(_, busy)| *busy).collect();
     let users = match point.load {
-        Load::Users(_) if rate_max.is_some() => saturation_users(point.thinking_mean / point.rate, &busy),
+        // Each user with n operations in flight does what n with one do.
+        Load::Users(_) if rate_max.is_some() => saturation_users(point.thinking_mean / point.rate, &busy)
+            .map(|users| users / f64::from(plan.catalog.in_flight_per_user())),
         Load::Users(_) | Load::Rate { .. } => None,
     };
     (found.into_iter().map(|(demand, _)| demand).collect(), RateBounds { rate_max, users })

@@ -6,6 +6,7 @@ use stats::{Histogram, MBIT, Moments, little_gap, load_factor};
 use super::times::{mean_in_s, summary};
 use super::{PointFigures, kinds, ratio, score, timeline, web};
 use crate::fold::{AgentTotals, Notices, PointFold, SteadyTotals};
+use crate::rules::counts_operations;
 use crate::{
     ClientSpread, LoadPointResult, NoticeResult, PauseResult, ResourceUsage, TimeSummary, Verdict,
     VerdictState,
@@ -100,14 +101,14 @@ fn pauses(plan: &Plan, totals: &SteadyTotals) -> Vec<PauseResult> {
         .collect()
 }
 
-/// Returns the spread of operations over clients.
-fn clients(operations: &Moments) -> Option<ClientSpread> {
+/// Returns the spread of clients' amounts.
+fn clients(amounts: &Moments) -> Option<ClientSpread> {
     Some(ClientSpread {
-        n: operations.n,
-        least: operations.min()?,
-        mean: operations.mean()?,
-        greatest: operations.max()?,
-        fairness: operations.fairness(),
+        n: amounts.n,
+        least: amounts.min()?,
+        mean: amounts.mean()?,
+        greatest: amounts.max()?,
+        fairness: amounts.fairness(),
     })
 }
 
@@ -145,9 +146,10 @@ fn response(fold: &PointFold) -> TimeSummary {
     response
 }
 
-/// Returns the gap in N = X·(R + Z), or in L = X·R where users can owe operations; all of it where nothing was completed.
+/// Returns the gap in N = X·(R + Z), or in L = X·R where users can owe operations or have several in flight; all of it where
+/// nothing was completed.
 fn closed_gap(plan: &Plan, users: f64, rate: f64, totals: &SteadyTotals) -> f64 {
-    let gap = if plan.catalog.counts_from_due() {
+    let gap = if counts_operations(&plan.catalog) {
         little_gap(totals.population(), totals.response_seconds(), 1.0 / totals.length.as_secs_f64(), 0.0)
     } else {
         little_gap(users, rate, totals.users_seen() / rate, 0.0)

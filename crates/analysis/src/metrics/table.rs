@@ -173,7 +173,7 @@ pub const METRICS: &[Metric] = &[
         .column("Thinking, mean", MetricFormat::Figure),
     row(
         "little_gap_ratio",
-        "Gap in N = X·(R + Z), relative to N (in L = X·R where users can owe operations); null in an open loop.",
+        "Gap in N = X·(R + Z), relative to N (in L = X·R where users can owe operations or have several in flight); null in an open loop.",
         |point| point.little_gap.into(),
     )
     .column("Gap in N = X·(R + Z)", MetricFormat::Percent),

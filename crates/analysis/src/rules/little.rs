@@ -1,6 +1,7 @@
-//! Little's law on a closed loop: N = X·(R + Z), or L = X·R where users can owe operations, or a gap that is explained.
+//! Little's law on a closed loop: N = X·(R + Z), or L = X·R where users can owe operations or have several in flight, or a gap
+//! that is explained.
 
-use model::Load;
+use model::{Catalog, Load};
 
 use super::{Evidence, RuleFinding, Stage};
 use crate::finding::{CutOffPart, FailedPart, Finding, LittleExplanation, LittlePopulation};
@@ -19,11 +20,13 @@ pub(super) fn check(evidence: &Evidence) -> Vec<RuleFinding> {
 
 /// Checks that every user is at any moment in flight or thinking (until it is back, however late).
 ///
-/// So N·T = ∫ in flight + ∫ thinking.
+/// So N·T = ∫ in flight + ∫ thinking. A user with up to n operations in flight has at least one: N·T ≤ ∫ in flight ≤ n·N·T.
 fn user_time(evidence: &Evidence) -> Option<RuleFinding> {
     let totals = &evidence.fold.steady;
-    let expected = evidence.load().level() * evidence.figures.length.as_secs_f64();
+    let least = evidence.load().level() * evidence.figures.length.as_secs_f64();
+    let most = least * f64::from(evidence.plan.catalog.in_flight_per_user());
     let found = totals.in_flight_ns.saturating_add(totals.thinking_ns) as f64 / 1e9;
+    let expected = found.clamp(least, most);
     let gap = (found - expected).abs() / expected;
     // Not `limit < gap`: without users the gap is not a number.
     let holds = gap <= USER_TIME_GAP_MAX;
@@ -33,11 +36,12 @@ fn user_time(evidence: &Evidence) -> Option<RuleFinding> {
 /// Checks the plain law, then with explanations of the gap, the fewest first.
 ///
 /// N = X·(R + Z) does not hold where pauses count from due times: a user who owes operations is in none of the two for as
-/// long as the operation before is in flight, and counted in several response times. There X·R is the mean number L of
-/// operations that wait or are in flight, from the recorded integral.
+/// long as the operation before is in flight, and counted in several response times. Nor does it where a user has as many in
+/// flight as it finds work for, up to n. There X·R is the mean number L of operations that wait or are in flight, from the
+/// recorded integral.
 fn little(evidence: &Evidence, users: u32) -> Option<RuleFinding> {
     let totals = &evidence.fold.steady;
-    let (found, population) = if evidence.plan.catalog.counts_from_due() {
+    let (found, population) = if counts_operations(&evidence.plan.catalog) {
         let busy = totals.response_seconds() / totals.length.as_secs_f64();
         (busy, LittlePopulation::Operations(totals.population()))
     } else {
@@ -63,6 +67,11 @@ fn little(evidence: &Evidence, users: u32) -> Option<RuleFinding> {
     // While the phase grows, operations at its ends explain less and less.
     (evidence.stage != Stage::Running)
         .then(|| RuleFinding::remark(Finding::LittleGapExplained { found, population, by }))
+}
+
+/// Returns whether Little's law is of operations, L = X·R, and not of users.
+pub(crate) fn counts_operations(catalog: &Catalog) -> bool {
+    catalog.counts_from_due() || 1 < catalog.in_flight_per_user()
 }
 
 /// Returns what the plain form of Little's law leaves out.

@@ -102,8 +102,9 @@ impl User for FileUser {
         match self.client.next(answer) {
             FileStep::Perform(operation) => Step::Perform(operation),
             FileStep::UnitEnd => Step::Unit { kind: 0, ok: !std::mem::take(&mut self.has_failed) },
-            // Only captured mixes pause, and only streams with several operations in flight await an answer: none is here.
-            FileStep::Pause(_) | FileStep::PauseUntil(_) | FileStep::Await | FileStep::Leave => Step::Leave,
+            FileStep::Await => Step::Await,
+            // Only captured mixes pause: none is here.
+            FileStep::Pause(_) | FileStep::PauseUntil(_) | FileStep::Leave => Step::Leave,
         }
     }
 }
@@ -124,6 +125,13 @@ impl Mix for FileClients {
     /// A client has files open.
     fn has_user_state(&self) -> bool {
         true
+    }
+
+    fn in_flight(&self) -> usize {
+        match &self.work {
+            ClientWork::Streams(shape) => shape.in_flight(),
+            ClientWork::DiskMix(_) | ClientWork::Micro(_) => 1,
+        }
     }
 
     fn scheduled(&self, _: u64) -> FileOperation {
@@ -223,7 +231,7 @@ mod tests {
                 }
                 Step::Unit { kind: 0, ok } => units.push(ok),
                 Step::Unit { .. } | Step::Think { .. } => panic!("one kind of unit, and no pause"),
-                Step::Leave => break,
+                Step::Await | Step::Leave => break,
             }
         }
         (kinds, units)

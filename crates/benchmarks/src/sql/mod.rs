@@ -209,7 +209,7 @@ mod tests {
                         last = Some(UserReply::of(Outcome::Ok));
                     }
                     Step::Think { time, .. } => assert_eq!(time, Nanos(5)),
-                    Step::Leave => return rows,
+                    Step::Await | Step::Leave => return rows,
                     Step::Unit { .. } => panic!("no units"),
                 }
             }

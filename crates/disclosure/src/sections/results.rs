@@ -71,7 +71,9 @@ pub fn table_notes(report: &Report) -> Vec<String> {
 /// Returns `None` where the load factor is the number of users, as it is if they do not think, or need not be.
 fn little_note(report: &Report) -> Option<String> {
     let off = |point: &LoadPointResult| (point.load_factor / point.load.level() - 1.0).abs();
-    let is_expected = !report.is_open() && report.plan.workload.think() == ThinkTime::None;
+    let is_expected = !report.is_open()
+        && report.plan.workload.think() == ThinkTime::None
+        && report.plan.catalog.in_flight_per_user() == 1;
     let is_off = report.analysis.load_points.iter().any(|point| LITTLE_NOTED_MIN < off(point));
     (is_expected && is_off).then(|| {
         format!(

@@ -106,6 +106,7 @@ mod tests {
             baseline: Baseline::Populated,
             last_generation: 0,
             durability: Durability::Relaxed,
+            times_first_data: false,
             loadfile,
         }
     }

@@ -9,6 +9,7 @@
 //! - `handle_table`: open files by their handles
 //! - `content`: the bytes of writes, and the verification of those of reads
 //! - `failure`: failures by their meaning, and the replies of operations
+//! - `first_data`: the time to the first data of a stream
 //! - `name_pattern`: the names that a search matches, where the driver compares them itself
 //! - [`directory`]: the files of a directory, by calls of this process
 //! - [`smb`]: the files of an SMB share, by sessions of our own
@@ -17,6 +18,7 @@ mod content;
 pub mod directory;
 mod failure;
 mod file_set;
+mod first_data;
 mod handle_table;
 mod name_pattern;
 mod options;

@@ -29,6 +29,8 @@ pub struct FileClientOptions {
     pub last_generation: u32,
     /// The moment at which written bytes are durable.
     pub durability: Durability,
+    /// Whether the time to the first data of each stream is measured.
+    pub times_first_data: bool,
     /// The captured mix that is replayed, which has the text of its paths.
     pub loadfile: Option<Arc<LoadFile>>,
 }

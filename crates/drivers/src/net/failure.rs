@@ -24,9 +24,12 @@ impl OperationFailure {
     pub(crate) fn into_reply(self, sent: Nanos, done: Nanos, measured: MeasuredValues) -> Reply {
         let OperationFailure { outcome, detail } = self;
         let code = match outcome {
-            Outcome::WrongStatus | Outcome::Denied | Outcome::Conflict | Outcome::Gone | Outcome::Full => {
-                u32::try_from(detail).unwrap_or(0)
-            }
+            Outcome::WrongStatus
+            | Outcome::Denied
+            | Outcome::Conflict
+            | Outcome::Gone
+            | Outcome::Full
+            | Outcome::ReadOnly => u32::try_from(detail).unwrap_or(0),
             _ => 0,
         };
         Reply { outcome, sent, done, measured, answer: 0, code, detail }

@@ -108,7 +108,8 @@ impl<'a, C: BlockingClock, D: BlockingDriver> UserThread<'a, C, D> {
                     }
                 }
                 Step::Unit { kind, ok } => point.state().recorder.unit(kind, ok),
-                Step::Leave => break,
+                // With one operation in flight there is none to await.
+                Step::Await | Step::Leave => break,
             }
         }
         self.meter();

@@ -33,6 +33,7 @@ use observe::{is_in_memory, mounted_file_system};
 use testbed::{MemoryLimitProof, RunningSut};
 use units::{Bytes, Clock, RealClock};
 
+use super::file_cache::{CachePlace, CacheState, drop_machine_caches, wanted_state};
 use super::profile::{EmbeddedData, FamilyProfile, READY_MAX};
 use super::remote_folder::RemoteTarget;
 use super::share::FileShare;
@@ -59,6 +60,15 @@ pub(super) const GENERATIONS: u32 = 1 << 26;
 
 /// The name of what is checked.
 pub(super) const FILES: &str = "clients’ files";
+
+/// What an observer is told while files are read before a load point.
+pub(super) const READING: &str = "reading the files of clients once";
+
+/// What is said where caches are as they were left.
+pub(super) const AS_LEFT: &str = "caches are as they were left";
+
+/// What is added where the caches of this machine were dropped.
+pub(super) const MACHINE_IS_COLD: &str = "; all caches of this machine were dropped";
 
 /// The number of the file that is made and deleted before load begins: no client has as many.
 const PROBE_FILE: u32 = 99_999;
@@ -240,11 +250,11 @@ impl LoadTarget for FileTarget {
         Some(&self.directory.path)
     }
 
-    fn evicted(&self) -> Option<&'static str> {
-        Some("the clients’ files")
+    fn evicted(&self, plan: &Plan) -> Option<&'static str> {
+        wanted_state(workload(plan).ok()?, CachePlace::Evictable).ok()?.evicted()
     }
 
-    /// Makes the files of all clients that are missing, and takes all of them out of the page cache.
+    /// Makes the files of all clients that are missing, and takes all of them out of the page cache, or into it.
     fn reload(
         &self,
         plan: &Plan,
@@ -252,15 +262,35 @@ impl LoadTarget for FileTarget {
         observer: &mut dyn Observer,
         stop: &AtomicBool,
     ) -> Result<Option<String>, FleetError> {
+        let in_cache = |error| VerifyError::Cache { target: self.directory.to_string(), error };
+        let wanted = wanted_state(workload(plan).map_err(VerifyError::from)?, CachePlace::Evictable);
+        let wanted = wanted.map_err(in_cache)?;
         let root = self.files.root();
         let are_new = &self.files.are_new;
         let text = "making the files of clients";
         let (files, populated) = make_files(plan, text, are_new, observer, stop, |files, progress| {
             root.populate(files, progress).map_err(|error| self.unusable(&error))
         })?;
-        observer.event(Event::Preparing("taking the files of clients out of the page cache"));
-        let evicted = root.evict(&files).map_err(|error| self.unusable(&error))?;
-        Ok(Some(format!("{FILES}: {}; {}", population_text(&populated), eviction_text(&evicted))))
+        let cache = match wanted {
+            CacheState::Cold | CacheState::ColdMachine => {
+                observer.event(Event::Preparing("taking the files of clients out of the page cache"));
+                let evicted = root.evict(&files).map_err(|error| self.unusable(&error))?;
+                eviction_text(&evicted)
+            }
+            CacheState::Warm => {
+                observer.event(Event::Preparing(READING));
+                let n_bytes = root.read_all(&files, &mut progress(observer, stop));
+                warm_text(n_bytes.map_err(|error| self.unusable(&error))?)
+            }
+            CacheState::AsLeft => AS_LEFT.to_owned(),
+        };
+        let machine = if wanted == CacheState::ColdMachine {
+            drop_machine_caches().map_err(in_cache)?;
+            MACHINE_IS_COLD
+        } else {
+            ""
+        };
+        Ok(Some(format!("{FILES}: {}; {cache}{machine}", population_text(&populated))))
     }
 
     /// Performs operations of most kinds, on a file of the first client and on one that is made and deleted.
@@ -396,6 +426,7 @@ pub(super) fn client_options(
         verify: workload.verify.into(),
         baseline: if are_new { Baseline::Populated } else { Baseline::Stamped },
         last_generation,
+        times_first_data: workload.times_first_data(),
         durability: match workload.durability {
             FileDurability::Flush => Durability::Flush,
             FileDurability::Write => Durability::Write,
@@ -429,7 +460,7 @@ pub(super) fn make_files(
 }
 
 /// Returns what tells an observer of the files that are made, and ends that when it is to stop.
-fn progress<'a>(
+pub(super) fn progress<'a>(
     observer: &'a mut dyn Observer,
     stop: &'a AtomicBool,
 ) -> impl FnMut(u64, u64) -> ControlFlow<()> + 'a {
@@ -484,6 +515,11 @@ fn eviction_text(eviction: &Eviction) -> String {
         }
         None => "taken out of the page cache, as far as the file system does that".to_owned(),
     }
+}
+
+/// Returns how much was read of the files before a load point.
+pub(super) fn warm_text(n_bytes: u64) -> String {
+    format!("each was read once ({})", Bytes(n_bytes))
 }
 
 /// Checks that every file is there with its length. Under load some tests give theirs other names, so that they are not

@@ -6,6 +6,7 @@
 
 use std::any::Any;
 use std::fmt;
+use std::io;
 use std::net::SocketAddr;
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -17,20 +18,21 @@ use drivers::file::directory::{PopulationCheck, PopulationSummary};
 use drivers::file::{FileClientOptions, FileSetPlan};
 use engine::Driver;
 use files::FileOperation;
-use model::{CheckMoment, Fact, FactSection, Family, Plan};
+use model::{CheckMoment, Fact, FactSection, Family, Plan, WholeRequest};
 use tokio::runtime::{Builder, Runtime};
 use units::RealClock;
 
 use super::file::{
-    FILES, GENERATIONS, check_files, client_options, files_of, make_files, population_text, probe_operations,
-    workload,
+    AS_LEFT, FILES, GENERATIONS, MACHINE_IS_COLD, READING, check_files, client_options, files_of, make_files,
+    population_text, probe_operations, progress, warm_text, workload,
 };
+use super::file_cache::{CachePlace, CacheState, drop_machine_caches, wanted_state};
 use super::probe::Probe;
 use super::target::LoadTarget;
 use super::{SetupError, stopped, unless_stopped};
 use crate::checked::CheckedRow;
 use crate::error::FleetError;
-use crate::event::Observer;
+use crate::event::{Event, Observer};
 use crate::family_counts::FamilyCounts;
 use crate::thread::{ThreadFailure, ThreadWork};
 use crate::verify::VerifyError;
@@ -96,6 +98,18 @@ pub(super) trait RemoteShare: fmt::Debug + fmt::Display + Send + Sync + 'static 
 
     /// Makes a client.
     fn client(clients: &Self::Clients, client: u32) -> Self::Client;
+
+    /// Has the clients of a load thread perform its part of a load point. `whole` is the request that they may have several of in
+    /// flight.
+    ///
+    /// # Errors
+    /// The thread cannot do its work.
+    fn load(
+        clients: &Self::Clients,
+        users: FileClients,
+        whole: Option<WholeRequest>,
+        work: ThreadWork<'_>,
+    ) -> io::Result<()>;
 }
 
 /// A session that holds the folder of a run on a file server.
@@ -165,6 +179,37 @@ impl<S: RemoteShare> RemoteTarget<S> {
         RemoteTarget { is_started: true, ..RemoteTarget::there(share, address) }
     }
 
+    /// Returns what this run can do about the cache of the server.
+    fn cache_place(&self) -> CachePlace {
+        if self.is_started { CachePlace::Evictable } else { CachePlace::OtherServer(self.address) }
+    }
+
+    /// Reads every file once.
+    fn read_all(
+        &self,
+        folder: &HeldFolder<S::Folder>,
+        files: &FileSetPlan,
+        progress: &mut dyn FnMut(u64, u64) -> ControlFlow<()>,
+    ) -> Result<(), VerifyError> {
+        let (mut n_read, mut done) = (0, 0);
+        let mut left = files.files();
+        loop {
+            let n = folder.read(files, n_read).map_err(|error| self.share.unusable(error))?;
+            if n == 0 {
+                return Ok(());
+            }
+            n_read += n;
+            done += left
+                .by_ref()
+                .take(usize::try_from(n).unwrap_or(usize::MAX))
+                .map(|file| file.bytes)
+                .sum::<u64>();
+            if progress(done, files.bytes()).is_break() {
+                return Err(VerifyError::Interrupted);
+            }
+        }
+    }
+
     /// Sets up what all clients of a thread share.
     fn clients(&self, plan: &Plan, last_generation: u32, clock: RealClock) -> Result<S::Clients, SetupError> {
         let held = locked(&self.held);
@@ -227,8 +272,8 @@ impl<S: RemoteShare> LoadTarget for RemoteTarget<S> {
         Ok(Some(FactSection { title: "Session".to_owned(), facts: facts.collect() }))
     }
 
-    fn evicted(&self) -> Option<&'static str> {
-        self.is_started.then_some("the clients’ files")
+    fn evicted(&self, plan: &Plan) -> Option<&'static str> {
+        wanted_state(workload(plan).ok()?, self.cache_place()).ok()?.evicted()
     }
 
     fn read_files(&self, plan: &Plan, n_skipped: u64, stop: &AtomicBool) -> Result<u64, VerifyError> {
@@ -244,15 +289,27 @@ impl<S: RemoteShare> LoadTarget for RemoteTarget<S> {
         observer: &mut dyn Observer,
         stop: &AtomicBool,
     ) -> Result<Option<String>, FleetError> {
+        let in_cache = |error| VerifyError::Cache { target: self.share.to_string(), error };
+        let workload = workload(plan).map_err(VerifyError::from)?;
+        let wanted = wanted_state(workload, self.cache_place()).map_err(in_cache)?;
         let text = format!("making the files of clients in the {}", S::NOUN);
         let folder = self.hold(plan, stop)?;
-        let (_, populated) = make_files(plan, &text, &folder.are_new, observer, stop, |files, progress| {
-            folder.populate(files, progress).map_err(|error| self.share.unusable(error))
-        })?;
-        let caches = if self.is_started {
-            "taken out of the page cache"
-        } else {
-            "the server was not restarted, and its caches are as they were left"
+        let (files, populated) =
+            make_files(plan, &text, &folder.are_new, observer, stop, |files, progress| {
+                folder.populate(files, progress).map_err(|error| self.share.unusable(error))
+            })?;
+        let caches = match wanted {
+            CacheState::Cold => "taken out of the page cache".to_owned(),
+            CacheState::Warm => {
+                observer.event(Event::Preparing(READING));
+                self.read_all(&folder, &files, &mut progress(observer, stop))?;
+                warm_text(files.bytes())
+            }
+            CacheState::ColdMachine => {
+                drop_machine_caches().map_err(in_cache)?;
+                format!("what the server itself holds is as it was left{MACHINE_IS_COLD}")
+            }
+            CacheState::AsLeft => format!("the server was not restarted; {AS_LEFT}"),
         };
         Ok(Some(format!("{FILES}: {}; {caches}", population_text(&populated))))
     }
@@ -278,10 +335,11 @@ impl<S: RemoteShare> LoadTarget for RemoteTarget<S> {
     }
 
     fn run(&self, work: ThreadWork<'_>) -> Result<FamilyCounts, ThreadFailure> {
-        let users = FileClients::new(workload(work.plan)?, work.plan.seed).map_err(SetupError::from)?;
+        let workload = workload(work.plan)?;
+        let users = FileClients::new(workload, work.plan.seed).map_err(SetupError::from)?;
         let last_generation = work.setup.point.index.wrapping_mul(GENERATIONS);
         let clients = self.clients(work.plan, last_generation, work.clock)?;
-        work.run_with(users, |client| S::client(&clients, client))?;
+        S::load(&clients, users, workload.whole_request(), work)?;
         Ok(FamilyCounts::default())
     }
 }

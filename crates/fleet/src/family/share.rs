@@ -1,19 +1,21 @@
 //! Shares of file servers: their notation as targets, and what a run needs of them over SMB.
 
 use std::fmt;
+use std::io;
 use std::net::SocketAddr;
 use std::ops::ControlFlow;
 use std::rc::Rc;
 use std::str::FromStr;
 
+use benchmarks::file::FileClients;
 use drivers::file::directory::{PopulationCheck, PopulationSummary};
 use drivers::file::smb::{
     SmbAccount, SmbContext, SmbDialect, SmbDriver, SmbOptions, SmbOptionsError, SmbServerFacts,
-    SmbSessionError, SmbShare, SmbShareError, SmbTarget,
+    SmbSessionError, SmbShare, SmbShareError, SmbTarget, SmbWindowDriver,
 };
 use drivers::file::{FileClientOptions, FileSetPlan};
 use languages::percent_decoded_bytes;
-use model::{Family, FileDialect, FileSettingsError, FileWorkload, Plan};
+use model::{Family, FileDialect, FileSettingsError, FileWorkload, Mix, Plan, WholeRequest};
 use testbed::RunningSut;
 use units::{Bytes, RealClock};
 
@@ -21,6 +23,7 @@ use super::database_url::encoded;
 use super::file::workload;
 use super::remote_folder::{FolderPlace, RemoteFolder, RemoteShare, SESSION_MAX};
 use super::{SetupError, TargetTextError, host_and_port, host_of};
+use crate::thread::ThreadWork;
 use crate::verify::VerifyError;
 
 /// The scheme of targets.
@@ -174,8 +177,10 @@ impl RemoteShare for FileShare {
         address: SocketAddr,
         plan: &Plan,
     ) -> Result<Vec<(&'static str, String)>, VerifyError> {
-        let target = self.target(address, workload(plan)?)?;
+        let workload = workload(plan)?;
+        let target = self.target(address, workload)?;
         let found = SmbServerFacts::find(&target, &plan.source_addresses, SESSION_MAX).await;
+        let found = found.and_then(|facts| check_requests(workload, &facts).map(|()| facts));
         Ok(described(&found.map_err(|error| self.unusable(error))?))
     }
 
@@ -210,6 +215,22 @@ impl RemoteShare for FileShare {
     fn client(clients: &Rc<SmbContext>, client: u32) -> SmbDriver {
         SmbDriver::new(Rc::clone(clients), client)
     }
+
+    fn load(
+        clients: &Rc<SmbContext>,
+        users: FileClients,
+        whole: Option<WholeRequest>,
+        work: ThreadWork<'_>,
+    ) -> io::Result<()> {
+        match (users.in_flight(), whole) {
+            (n_places @ 2.., Some(WholeRequest { bytes, .. })) => {
+                let bytes = u32::try_from(bytes).unwrap_or(u32::MAX);
+                let driver = |client| SmbWindowDriver::new(Rc::clone(clients), client, n_places, bytes);
+                work.run_with(users, driver)
+            }
+            _ => work.run_with(users, |client| Self::client(clients, client)),
+        }
+    }
 }
 
 impl RemoteFolder for SmbShare {
@@ -239,6 +260,19 @@ impl RemoteFolder for SmbShare {
     async fn remove(self) -> Result<(), SmbShareError> {
         SmbShare::remove(self).await
     }
+}
+
+/// Checks that the server takes each request of a workload as a whole, where it is measured by its size.
+///
+/// # Errors
+/// It takes only smaller ones.
+fn check_requests(workload: &FileWorkload, facts: &SmbServerFacts) -> Result<(), SmbShareError> {
+    let Some(WholeRequest { bytes, is_write }) = workload.whole_request() else { return Ok(()) };
+    let most = if is_write { facts.write_bytes_max } else { facts.read_bytes_max };
+    if bytes <= u64::from(most) {
+        return Ok(());
+    }
+    Err(SmbShareError::LargeRequest { bytes: Bytes(bytes), most: Bytes(most.into()), is_write })
 }
 
 /// Describes a session as it was found.

@@ -87,8 +87,8 @@ pub(crate) trait LoadTarget: fmt::Debug + Send + Sync {
         None
     }
 
-    /// Returns the files that are taken out of the page cache before each load point, in words; `None` if none are.
-    fn evicted(&self) -> Option<&'static str> {
+    /// Returns what is taken out of the page cache before each load point, in words; `None` if nothing is.
+    fn evicted(&self, _: &Plan) -> Option<&'static str> {
         None
     }
 

@@ -28,6 +28,9 @@ pub(crate) const NAME_MAX: usize = 2000;
 /// The greatest number of measures.
 pub const MEASURES_MAX: usize = 32;
 
+/// The most operations of a user that can be in flight at the same time.
+const IN_FLIGHT_MAX: u32 = 1024;
+
 /// The greatest number of bands.
 const BANDS_MAX: usize = 64;
 
@@ -56,6 +59,9 @@ pub struct Catalog {
     pub notices: Vec<NoticeKind>,
     /// The measures of operations besides their response times, in the order of records.
     pub measures: Vec<Measure>,
+    /// The most operations of a user in flight at the same time; `None`: one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub in_flight: Option<u32>,
     /// Indexes of the measures whose sum is what operations transfer; their rate is the throughput.
     pub transferred: Vec<usize>,
     /// Indexes of the measures that are parts of the response time: those of an operation together take no longer.
@@ -262,6 +268,11 @@ impl Catalog {
         self.pauses.iter().any(|pause| pause.from == PauseStart::Due)
     }
 
+    /// Returns the most operations of a user in flight at the same time, at least one.
+    pub fn in_flight_per_user(&self) -> u32 {
+        self.in_flight.unwrap_or(1).max(1)
+    }
+
     /// Returns whether another catalog counts and measures the same, whatever its score with the sizing rule and its words
     /// are, and whichever measures have histograms.
     pub fn counts_as(&self, other: &Catalog) -> bool {
@@ -271,6 +282,7 @@ impl Catalog {
             pauses,
             notices,
             measures,
+            in_flight,
             transferred,
             response_parts,
             bands,
@@ -286,6 +298,7 @@ impl Catalog {
             && *notices == other.notices
             && measures.len() == other.measures.len()
             && measures.iter().zip(&other.measures).all(|(one, other)| one.measures_as(other))
+            && *in_flight == other.in_flight
             && *transferred == other.transferred
             && *response_parts == other.response_parts
             && *bands == other.bands
@@ -338,6 +351,9 @@ impl Catalog {
             check_names(list, &names, most)?;
         }
         self.check_measures()?;
+        if self.in_flight.is_some_and(|n| !(2..=IN_FLIGHT_MAX).contains(&n)) {
+            return Err(CatalogFault::InFlight);
+        }
         self.kinds.iter().enumerate().try_for_each(|(index, kind)| self.check_slots(index, kind))?;
         self.kinds.iter().try_for_each(|kind| self.check_kind(kind))?;
         self.check_shares()?;
@@ -479,6 +495,8 @@ pub enum CatalogFault {
     Transferred,
     /// The measures that are parts of the response time are not different ones in nanoseconds.
     ResponseParts,
+    /// Users have a number of operations in flight that is not stated, or more than they can have.
+    InFlight,
     /// A kind has measures that do not exist, one of them twice, more than a reply has slots, or not all that each of its
     /// operations has.
     Slots {
@@ -530,6 +548,9 @@ impl fmt::Display for CatalogFault {
             CatalogFault::ResponseParts => f.write_str(
                 "the catalog has parts of the response time that are not times, or one of them twice",
             ),
+            CatalogFault::InFlight => {
+                write!(f, "the catalog states other than 2 to {IN_FLIGHT_MAX} operations of a user in flight")
+            }
             CatalogFault::Slots { kind } => {
                 write!(f, "the catalog gives `{}` measures that it cannot have", languages::escaped(kind))
             }

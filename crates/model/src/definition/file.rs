@@ -59,8 +59,9 @@ mod tests {
     use super::*;
     use crate::definition::parse::{EVERY_FILE_KEY, EVERY_MICRO_KEY, EVERY_MIX_KEY, problem_of};
     use crate::{
-        Definition, FileDialect, FileDirection, FileDurability, FileMicroSettings, FileMixSettings, FilePads,
-        FileSmbSettings, FileStreamFiles, FileStreamSettings, FileTest, FileTransport, FileVerify, FileWork,
+        Definition, FileCache, FileDialect, FileDirection, FileDurability, FileMicroSettings,
+        FileMixSettings, FilePads, FileSmbSettings, FileStreamFiles, FileStreamSettings, FileTest,
+        FileTransport, FileVerify, FileWork,
     };
 
     #[test]
@@ -72,6 +73,7 @@ mod tests {
         let streams = FileStreamSettings {
             file_bytes: 8 << 20,
             block_bytes: 1 << 20,
+            in_flight: 4,
             files: FileStreamFiles::Many(4),
             direction: FileDirection::WriteAndFlush,
         };
@@ -80,6 +82,7 @@ mod tests {
             smb: FileSmbSettings { dialect: FileDialect::Smb2_1, is_signed: true, is_encrypted: false },
             verify: FileVerify::Full,
             durability: FileDurability::Write,
+            cache: FileCache::Warm,
             ..FileWorkload::new(FileWork::Streams(streams))
         };
         assert_eq!((file, definition.time_limit), (&expected, Nanos::from_secs(5)));

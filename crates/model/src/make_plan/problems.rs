@@ -225,6 +225,9 @@ pub(super) fn problems(
     when(!is_open && overrides.arrivals.is_some(), Problem::OpenLoopOnly("arrivals"));
     when(!is_open && overrides.in_flight_max.is_some(), Problem::OpenLoopOnly("in-flight-max"));
     when(is_open && definition.headline == Headline::HarmonicRate, Problem::HeadlineOfUsers);
+    if let Some(n) = plan.catalog.in_flight {
+        when(is_open, Problem::File(FileSettingsError::InFlightOnSchedule(n)));
+    }
     when(plan.phases.steady == Nanos::ZERO, Problem::Zero("steady phase"));
     let length = run_length(plan);
     when(RUN_MAX < length, Problem::TooLong(length));

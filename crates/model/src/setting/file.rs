@@ -21,10 +21,12 @@ const FILE: &str = "file";
 const FILES: &str = "files";
 const DIRECTION: &str = "direction";
 const BLOCK: &str = "block";
+const IN_FLIGHT: &str = "in-flight";
 const TEST: &str = "test";
 const SMALL_FILE: &str = "small-file";
 const VERIFY: &str = "verify";
 const DURABILITY: &str = "durability";
+const CACHE: &str = "cache";
 
 /// A mebibyte, the unit of workspaces.
 const MEBIBYTE: u64 = 1 << 20;
@@ -181,6 +183,17 @@ pub(crate) const SETTINGS: &[Setting] = &[
         },
     },
     Setting {
+        name: IN_FLIGHT,
+        title: "requests in flight",
+        about: "requests of each client in flight at the same time, in its one session; more than 1 only over a network",
+        kind: SettingKind::Count { least: 1, most: StreamShape::IN_FLIGHT_MOST as u32 },
+        key: DefinitionKey::Optional("1"),
+        access: SettingAccess::Whole {
+            text: |configuration| Some(streams(configuration)?.in_flight.to_string()),
+            apply: |configuration, value| apply_to(configuration, IN_FLIGHT, value),
+        },
+    },
+    Setting {
         name: DIRECTION,
         title: "direction of streams",
         about: "direction of streams",
@@ -265,6 +278,28 @@ pub(crate) const SETTINGS: &[Setting] = &[
             apply: |configuration, value| apply_to(configuration, DURABILITY, value),
         },
     },
+    Setting {
+        name: CACHE,
+        title: "cached files",
+        about: "state of the cache of the file system or the server when a load point begins",
+        kind: SettingKind::Choice(&[
+            SettingChoice::new(
+                "auto",
+                "Cold where this run can evict the files; a share of a server that was there as it was left",
+            ),
+            SettingChoice::new("cold", "The files are evicted; refused where this run cannot do that"),
+            SettingChoice::new("warm", "Every file is read once, beside the measurement"),
+            SettingChoice::new(
+                "cold-machine",
+                "All caches of this machine are dropped, those of other programs, too; only as root",
+            ),
+        ]),
+        key: DefinitionKey::Optional("auto"),
+        access: SettingAccess::Whole {
+            text: |configuration| Some(file(configuration)?.cache.name().to_owned()),
+            apply: |configuration, value| apply_to(configuration, CACHE, value),
+        },
+    },
     TIME_LIMIT,
 ];
 
@@ -291,6 +326,7 @@ pub(crate) fn apply(workload: &mut FileWorkload, name: &str, value: &SettingValu
         (ENCRYPTION, SettingValue::Choice(name, _)) => workload.smb.is_encrypted = *name == "on",
         (VERIFY, _) => workload.verify = chosen(value).unwrap_or(workload.verify),
         (DURABILITY, _) => workload.durability = chosen(value).unwrap_or(workload.durability),
+        (CACHE, _) => workload.cache = chosen(value).unwrap_or(workload.cache),
         _ => match &mut workload.work {
             FileWork::DiskMix(mix) => apply_to_mix(mix, name, value),
             FileWork::Streams(streams) => apply_to_streams(streams, name, value),
@@ -320,6 +356,9 @@ fn apply_to_streams(streams: &mut FileStreamSettings, name: &str, value: &Settin
                 "many" => FileStreamFiles::Many(number.unwrap_or(MANY)),
                 _ => FileStreamFiles::Private,
             };
+        }
+        (IN_FLIGHT, SettingValue::Count(n)) => {
+            streams.in_flight = u8::try_from(*n).unwrap_or(StreamShape::IN_FLIGHT_MOST);
         }
         (DIRECTION, _) => streams.direction = chosen(value).unwrap_or(streams.direction),
         _ => {}
@@ -401,7 +440,8 @@ fn files_text(files: FileStreamFiles) -> String {
 mod tests {
     use super::*;
     use crate::{
-        Family, FileDialect, FileDirection, FileDurability, FilePads, FileTest, FileTransport, FileVerify,
+        Family, FileCache, FileDialect, FileDirection, FileDurability, FilePads, FileTest, FileTransport,
+        FileVerify,
     };
 
     #[test]
@@ -418,6 +458,7 @@ mod tests {
         assert_eq!(choices(TEST), FileTest::ALL.map(FileTest::name));
         assert_eq!(choices(VERIFY), FileVerify::ALL.map(FileVerify::name));
         assert_eq!(choices(DURABILITY), FileDurability::ALL.map(FileDurability::name));
+        assert_eq!(choices(CACHE), FileCache::ALL.map(FileCache::name));
     }
 
     fn configuration(work: FileWork) -> Configuration {
@@ -447,11 +488,13 @@ mod tests {
                 ("files", "many:3"),
                 ("file", "4 GiB"),
                 ("block", "1 MiB"),
+                ("in-flight", "4"),
                 ("direction", "write-flush"),
                 ("test", "stat"),
                 ("small-file", "4 KiB"),
                 ("verify", "full"),
                 ("durability", "none"),
+                ("cache", "warm"),
             ] {
                 let before = configuration(work);
                 let chosen = Family::File.choose_setting(name, value).unwrap();
@@ -465,10 +508,10 @@ mod tests {
             names.join(" ")
         });
         insta::assert_snapshot!(shown.join("\n"), @"
-        workspace=81 MiB shared=0 % pad=active verify=full durability=none
-        files=many:16 files=many:3 file=4 GiB block=1 MiB direction=write-flush verify=full durability=none
-        file=4 GiB block=1 MiB test=stat verify=full durability=none
-        test=stat small-file=4 KiB verify=full durability=none
+        workspace=81 MiB shared=0 % pad=active verify=full durability=none cache=warm
+        files=many:16 files=many:3 file=4 GiB block=1 MiB in-flight=4 direction=write-flush verify=full durability=none cache=warm
+        file=4 GiB block=1 MiB test=stat verify=full durability=none cache=warm
+        test=stat small-file=4 KiB verify=full durability=none cache=warm
         ");
     }
 

@@ -330,6 +330,7 @@ impl AppWorkload {
             notices: Vec::new(),
             bands: Vec::new(),
             codes: Vec::new(),
+            in_flight: None,
             sizing: None,
             outcomes: OUTCOMES.iter().chain(of_http).copied().collect(),
             score: Score::default(),

@@ -157,6 +157,7 @@ impl EchoWorkload {
             notices: has_notices.then_some(notice).into_iter().collect(),
             bands: Vec::new(),
             codes: Vec::new(),
+            in_flight: None,
             sizing: None,
             outcomes: OUTCOMES.into(),
             score: Score::default(),

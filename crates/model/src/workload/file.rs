@@ -25,7 +25,8 @@ pub mod file_measure {
     pub const WRITTEN_BYTES: usize = 1;
     /// The requests to the server, or the calls to the kernel, that it took.
     pub const EXCHANGES: usize = 2;
-    /// The time to the first bytes of a read, from sent; only where a file is read in a stream.
+    /// The time from when the opening of a stream was sent until its first bytes had been read; of the read that brought them.
+    /// Only where streams are read.
     pub const FIRST_DATA: usize = 3;
 }
 
@@ -77,7 +78,7 @@ const UPDATES_WITHOUT_LOCK: f64 = 43.0;
 const CREATED_BYTES_MAX: u64 = 8 << 20;
 
 /// The outcomes of operations that failed.
-const OUTCOMES: [Outcome; 16] = [
+const OUTCOMES: [Outcome; 17] = [
     Outcome::Reset,
     Outcome::Unreachable,
     Outcome::TimedOut,
@@ -94,6 +95,7 @@ const OUTCOMES: [Outcome; 16] = [
     Outcome::Conflict,
     Outcome::Gone,
     Outcome::Full,
+    Outcome::ReadOnly,
 ];
 
 /// The outcomes that failed operations can have besides where clients reach their files over a network by a driver of ours.
@@ -276,6 +278,23 @@ names! {
 }
 
 names! {
+    /// The state of the cache of the file system or the server when a load point begins.
+    #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+    pub enum FileCache {
+        /// Cold where the run can evict the files: in a directory, and in a share whose server it started. Another share is as
+        /// its server was left.
+        #[default]
+        Auto = "auto",
+        /// The files are evicted.
+        Cold = "cold",
+        /// Every file was read once.
+        Warm = "warm",
+        /// All caches of the machine were dropped.
+        ColdMachine = "cold-machine",
+    }
+}
+
+names! {
     /// The use of the files that fill up a workspace.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
     pub enum FilePads {
@@ -348,8 +367,19 @@ pub struct FileWorkload {
     pub verify: FileVerify,
     /// The moment at which written bytes must be on the disk.
     pub durability: FileDurability,
+    /// The state of the cache when a load point begins.
+    pub cache: FileCache,
     /// The seed of the content of files before load.
     pub content_seed: u64,
+}
+
+/// A request that is measured by its size.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct WholeRequest {
+    /// Its bytes.
+    pub bytes: u64,
+    /// Whether it writes; else it reads.
+    pub is_write: bool,
 }
 
 /// The settings of sessions over SMB.
@@ -421,6 +451,8 @@ pub struct FileStreamSettings {
     pub file_bytes: u64,
     /// The size of a request in bytes.
     pub block_bytes: u64,
+    /// The requests of a client in flight at the same time.
+    pub in_flight: u8,
     /// The files of each client.
     pub files: FileStreamFiles,
     /// The direction.
@@ -461,6 +493,12 @@ pub enum FileSettingsError {
     /// Encryption in a dialect without.
     #[error("SMB 2.1 has no encryption")]
     NoEncryption,
+    /// Several requests of a client in flight on a directory, where each is a call that blocks.
+    #[error("a client has one call on a directory in flight, not {0}")]
+    InFlightInDirectory(u8),
+    /// Several requests of a client in flight, which are due on a schedule.
+    #[error("operations on a schedule are sent by clients with one request in flight, not {0}")]
+    InFlightOnSchedule(u32),
 }
 
 impl FileSettingsError {
@@ -469,6 +507,12 @@ impl FileSettingsError {
         match self {
             FileSettingsError::NoEncryption => {
                 "encrypt SMB 3.1.1 (`--set dialect=3.1.1`), or leave `encryption` out"
+            }
+            FileSettingsError::InFlightInDirectory(_) => {
+                "load a share (`--target smb://USER@HOST/SHARE`), add clients, or leave `in-flight` out"
+            }
+            FileSettingsError::InFlightOnSchedule(_) => {
+                "give `--load` instead of `--rate`, or leave `in-flight` out"
             }
             FileSettingsError::Workspace(_)
             | FileSettingsError::Stream(_)
@@ -572,11 +616,12 @@ impl FileStreamSettings {
     pub const STANDARD: FileStreamSettings = FileStreamSettings {
         file_bytes: 32 << 20,
         block_bytes: 64 << 10,
+        in_flight: 1,
         files: FileStreamFiles::Private,
         direction: FileDirection::Read,
     };
 
-    /// Returns the shape of the streams, with one request in flight.
+    /// Returns the shape of the streams.
     ///
     /// # Errors
     /// A size is outside its limits, or a shared file would be written.
@@ -591,7 +636,7 @@ impl FileStreamSettings {
             FileStreamFiles::Shared => StreamFiles::Shared,
             FileStreamFiles::Many(n_files) => StreamFiles::Many(n_files),
         };
-        StreamShape::new(self.file_bytes, self.block_bytes, 1, files, direction)
+        StreamShape::new(self.file_bytes, self.block_bytes, self.in_flight, files, direction)
     }
 
     /// Returns the number of files of a client; of shared ones that of all.
@@ -636,6 +681,7 @@ impl FileWorkload {
             smb: FileSmbSettings::STANDARD,
             verify: FileVerify::Stamp,
             durability: FileDurability::Flush,
+            cache: FileCache::Auto,
             content_seed: CONTENT_SEED,
         }
     }
@@ -650,8 +696,49 @@ impl FileWorkload {
         }
         match &self.work {
             FileWork::DiskMix(mix) => mix.mix(0).map(drop).map_err(FileSettingsError::from),
-            FileWork::Streams(streams) => streams.shape().map(drop).map_err(FileSettingsError::from),
+            FileWork::Streams(streams) => {
+                streams.shape()?;
+                if 1 < streams.in_flight && self.transport == FileTransport::Directory {
+                    return Err(FileSettingsError::InFlightInDirectory(streams.in_flight));
+                }
+                Ok(())
+            }
             FileWork::Micro(micro) => micro.settings(0).map(drop),
+        }
+    }
+
+    /// Returns the streams, where clients read them.
+    fn read_streams(&self) -> Option<&FileStreamSettings> {
+        match &self.work {
+            FileWork::Streams(streams) if streams.direction == FileDirection::Read => Some(streams),
+            _ => None,
+        }
+    }
+
+    /// Returns the most operations of a client in flight.
+    fn in_flight(&self) -> u32 {
+        match &self.work {
+            FileWork::Streams(streams) => streams.in_flight.into(),
+            FileWork::DiskMix(_) | FileWork::Micro(_) => 1,
+        }
+    }
+
+    /// Returns whether the time to the first data of a stream is measured.
+    pub fn times_first_data(&self) -> bool {
+        self.read_streams().is_some()
+    }
+
+    /// Returns the request that is measured by its size, so that none may be split.
+    pub fn whole_request(&self) -> Option<WholeRequest> {
+        match &self.work {
+            FileWork::Streams(streams) => Some(WholeRequest {
+                bytes: streams.block_bytes.min(streams.file_bytes),
+                is_write: streams.direction != FileDirection::Read,
+            }),
+            FileWork::Micro(micro) if micro.test.is_random() => {
+                Some(WholeRequest { bytes: micro.block_bytes, is_write: micro.test == FileTest::RandomWrite })
+            }
+            FileWork::DiskMix(_) | FileWork::Micro(_) => None,
         }
     }
 
@@ -719,15 +806,21 @@ impl FileWorkload {
         };
         let unit = self.unit();
         let sometimes = |name| Measure { is_always: false, ..Measure::always(name, MeasureUnit::Bytes) };
+        let mut measures = vec![
+            sometimes("read bytes"),
+            sometimes("written bytes"),
+            Measure::always("exchanges", MeasureUnit::Count),
+        ];
+        if self.times_first_data() {
+            let first_data = Measure::always("first data", MeasureUnit::Nanoseconds);
+            measures.push(Measure { is_always: false, has_spread: true, ..first_data });
+        }
         Catalog {
             kinds: FileKind::ALL.into_iter().zip(shares).map(kind).collect(),
             units: unit.iter().map(|unit| unit.one.clone()).collect(),
             pauses: Vec::new(),
-            measures: vec![
-                sometimes("read bytes"),
-                sometimes("written bytes"),
-                Measure::always("exchanges", MeasureUnit::Count),
-            ],
+            measures,
+            in_flight: Some(self.in_flight()).filter(|n| 1 < *n),
             transferred: vec![file_measure::READ_BYTES, file_measure::WRITTEN_BYTES],
             response_parts: Vec::new(),
             notices: Vec::new(),
@@ -802,7 +895,17 @@ impl FileWorkload {
             FileDurability::Write => "a write ends when it is on the disk",
             FileDurability::Never => "a flush does nothing",
         };
-        format!("{way}; {durability}")
+        let in_flight = match self.in_flight() {
+            1 => String::new(),
+            n => format!("; up to {n} requests of each client in flight"),
+        };
+        let cache = match self.cache {
+            FileCache::Auto => "",
+            FileCache::Cold => "; files are cold when a load point begins",
+            FileCache::Warm => "; files were read once when a load point begins",
+            FileCache::ColdMachine => "; all caches of the machine are cold when a load point begins",
+        };
+        format!("{way}; {durability}{in_flight}{cache}")
     }
 }
 

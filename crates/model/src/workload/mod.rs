@@ -25,9 +25,10 @@ pub use app::{
     AppRequest, AppSuite, AppTransaction, AppWorkload, AutoRange, app_measure,
 };
 pub use file::{
-    COMPRESSIBLE_PERCENT, FileDialect, FileDirection, FileDurability, FileMicroSettings, FileMixSettings,
-    FilePads, FileSettingsError, FileSmbSettings, FileStreamFiles, FileStreamSettings, FileTest,
-    FileTransport, FileVerify, FileWork, FileWorkKind, FileWorkload, SMB_CODES, file_measure,
+    COMPRESSIBLE_PERCENT, FileCache, FileDialect, FileDirection, FileDurability, FileMicroSettings,
+    FileMixSettings, FilePads, FileSettingsError, FileSmbSettings, FileStreamFiles, FileStreamSettings,
+    FileTest, FileTransport, FileVerify, FileWork, FileWorkKind, FileWorkload, SMB_CODES, WholeRequest,
+    file_measure,
 };
 pub use order_entry::{
     DataReset, DatabaseMode, DatabaseProduct, OrderDelivery, OrderEntryWorkload, OrderMix, OrderPacing,

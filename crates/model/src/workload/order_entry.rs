@@ -402,6 +402,7 @@ impl OrderEntryWorkload {
             notices: Vec::new(),
             bands: self.bands(),
             codes: Vec::new(),
+            in_flight: None,
             sizing: self.sizing(),
             outcomes: OUTCOMES
                 .into_iter()

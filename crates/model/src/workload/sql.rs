@@ -157,6 +157,7 @@ impl SqlWorkload {
             notices: Vec::new(),
             bands: Vec::new(),
             codes: Vec::new(),
+            in_flight: None,
             sizing: None,
             outcomes: OUTCOMES
                 .into_iter()

@@ -158,6 +158,12 @@ pub(crate) fn share_hint(why: &SmbShareError) -> Option<String> {
         SmbShareError::InUse(_) => {
             "wait until that run has ended, or choose another folder: `--target smb://USER@HOST/SHARE/FOLDER`"
         }
+        SmbShareError::LargeRequest { most, .. } => {
+            return Some(format!(
+                "choose a smaller block (`--set block=\"{} KiB\"`), or raise the server’s limit",
+                most.0 >> 10
+            ));
+        }
         SmbShareError::Source(_) => "list addresses of this machine with `--source-addresses`",
         SmbShareError::Stopped | SmbShareError::File { .. } | SmbShareError::Slow { .. } => {
             "check that the account can read and write the share, and that its disk has room and no errors"

@@ -110,6 +110,41 @@ fn streams_and_micro_tests_run_on_a_directory() {
     }
 }
 
+/// Goal: the report of streams has the time to the first data of each pass, and how evenly clients are served; in-flight
+/// operations are as many as clients (golden check 21).
+#[test]
+fn streams_have_first_data_and_fairness_in_their_report() {
+    let fixture = Fixture::new();
+    let (_directory, target) = directory();
+    let short = ["--quick", "--load", "2", "--duration", "2", "--set", "file=1 MiB", "--monitor", "off"];
+    let arguments = ["run", "seqread", "--target", &target, "--set", "cache=warm", "--out", "run.plim"];
+    fixture.run(&[&arguments[..], &short].concat()).assert_run();
+    let point = fixture.report(&fixture.path("run.plim"))["load_points"][0].clone();
+    let kind = |name: &str| {
+        point["kinds"].as_array().unwrap().iter().find(|kind| kind["name"] == name).unwrap().clone()
+    };
+    // Each pass opens once, and has its first data once; those that were cut off by either end may have one of them.
+    let n_first = point["first_data"]["n"].as_u64().unwrap();
+    let n_opened = kind("open")["n"].as_u64().unwrap();
+    assert!(0 < n_first && n_first.abs_diff(n_opened) <= 2, "{n_first} of {n_opened}");
+    let mean = |value: &Value| value["mean_s"].as_f64().unwrap();
+    let first = kind("read")["first_data"]["mean"].as_f64().unwrap_or_else(|| mean(&point["first_data"]));
+    assert!(mean(&point["response"]) <= first * 10.0 && 0.0 < first, "{first}");
+    let clients = &point["clients"];
+    let bytes = clients["mean"].as_f64().unwrap() * 2.0;
+    assert_eq!((&clients["n"], &clients["unit"]), (&Value::from(2), &Value::from("bytes")));
+    assert!((bytes / sum(&point, "read_bytes") - 1.0).abs() < 1e-9, "{clients}");
+    assert!(clients["fairness"].as_f64().unwrap() <= 1.0);
+    let in_flight = point["in_flight_mean"].as_f64().unwrap();
+    assert!((in_flight / 2.0 - 1.0).abs() < 0.05, "{in_flight}");
+    let html = std::fs::read_to_string(fixture.path("run.html")).unwrap();
+    for words in ["Throughput per client", "First data time", "each was read once (2.0 MiB)"] {
+        assert!(html.contains(words), "{words}");
+    }
+    let cache = fixture.fact(&fixture.path("run.plim"), "Tuning by this run", "page cache").unwrap();
+    assert_eq!(cache, "not emptied");
+}
+
 /// A killed run leaves its files; the next one takes them over and removes them.
 #[test]
 fn what_a_killed_run_has_left_is_taken_over_and_removed() {
@@ -181,6 +216,15 @@ fn arguments_of_servers_and_settings_of_other_work_are_refused() {
         .run(&["run", "seqread", "--quick", "--set", "files=shared", "--set", "direction=write"])
         .expect(2)
         .expect_stderr("a file that all clients share is only read");
+    fixture
+        .run(&["run", "seqread", "--quick", "--set", "in-flight=4"])
+        .expect(2)
+        .expect_stderr("a client has one call on a directory in flight, not 4")
+        .expect_stderr("hint: load a share (`--target smb://USER@HOST/SHARE`)");
+    fixture
+        .run(&["run", "seqread", "--quick", "--set", "cache=lukewarm"])
+        .expect(2)
+        .expect_stderr("`cache` cannot be `lukewarm`");
     fixture
         .run(&["show", "netbench"])
         .expect(0)

@@ -90,6 +90,61 @@ fn a_folder_of_a_share_is_left_as_it_was_and_guests_are_refused() {
     assert!(!samba.fixture.path("x.plim").exists());
 }
 
+/// Goal: a client has several requests in flight in its one session, and is one client in every figure; Little's law holds
+/// (golden check 21); nothing is written that was not read.
+#[test]
+fn streams_have_several_requests_in_flight_on_a_share() {
+    let samba = Samba::start("");
+    let short = ["--quick", "--load", "2", "--duration", "2", "--monitor", "off", "--out", "s.plim"];
+    let settings = ["--set", "in-flight=4", "--set", "block=16 KiB", "--set", "cache=warm"];
+    samba.run("seqread", &[&short[..], &settings].concat()).assert_run();
+    let report = samba.fixture.report(&samba.fixture.path("s.plim"));
+    let point = &report["load_points"][0];
+    assert_eq!(point["total"]["errors"], 0, "{point}");
+    let in_flight = point["in_flight_mean"].as_f64().unwrap();
+    assert!((in_flight / 8.0 - 1.0).abs() < 0.05, "{in_flight}");
+    assert_eq!((&point["clients"]["n"], &point["clients"]["unit"]), (&2.into(), &"bytes".into()));
+    assert!(0 < point["first_data"]["n"].as_u64().unwrap());
+    let html = samba.fixture.run(&["report", "s.plim", "--out", "-"]).expect(0).stdout;
+    for words in ["up to 4 requests of each client in flight", "each was read once", "in-flight"] {
+        assert!(html.contains(words), "{words}");
+    }
+    samba.fixture.run(&["audit", "s.plim"]).expect(0).expect_stdout("no differences found");
+    let refused = |settings: &[&str], code: i32, error: &str, hint: &str| {
+        let short = ["--quick", "--load", "1", "--duration", "1", "--out", "x.plim"];
+        let ended = samba.run("seqread", &[&short[..], settings].concat());
+        ended.expect(code).expect_stderr(error).expect_stderr(hint);
+        assert!(!samba.fixture.path("x.plim").exists());
+    };
+    refused(
+        &["--set", "cache=cold"],
+        4,
+        "the files of a server that was there already cannot be evicted from its cache",
+        "hint: restart the server before the run",
+    );
+    refused(
+        &["--rate", "10", "--set", "in-flight=4"],
+        2,
+        "operations on a schedule are sent by clients with one request in flight, not 4",
+        "hint: give `--load` instead of `--rate`",
+    );
+    assert_eq!(samba.left(), Vec::<PathBuf>::new());
+}
+
+/// A server whose largest read has 64 KiB.
+#[test]
+fn blocks_that_a_server_does_not_take_whole_are_refused() {
+    let samba = Samba::start("smb2 max read = 65536");
+    let short = ["--quick", "--load", "1", "--duration", "1", "--out", "x.plim", "--set", "block=1 MiB"];
+    samba
+        .run("seqread", &short)
+        .expect(4)
+        .expect_stderr("the server takes reads of up to 64.0 KiB, and those of this run have 1.0 MiB")
+        .expect_stderr("hint: choose a smaller block (`--set block=\"64 KiB\"`)");
+    assert!(!samba.fixture.path("x.plim").exists());
+    assert_eq!(samba.left(), Vec::<PathBuf>::new());
+}
+
 #[test]
 fn shares_that_cannot_be_used_are_refused_with_a_remedy() {
     let samba = Samba::start("");

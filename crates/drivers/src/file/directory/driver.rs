@@ -17,6 +17,7 @@ use super::root::FileRoot;
 use super::tree;
 use crate::file::content::ClientContent;
 use crate::file::failure::{FileFailure, PerformedAction, Refusal, reply};
+use crate::file::first_data::FirstDataTimer;
 use crate::file::handle_table::{HandleTable, OpenFile};
 use crate::file::name_pattern::NamePattern;
 use crate::file::path_text::{CAPTURED_FOLDER, PathText, split};
@@ -34,6 +35,7 @@ pub struct DirectoryDriver {
     durability: Durability,
     handles: HandleTable<OwnedFd>,
     content: ClientContent,
+    first_data: FirstDataTimer,
     path: PathText,
     /// The new path of a rename.
     other_path: PathText,
@@ -97,6 +99,7 @@ impl DirectoryDriver {
             durability: options.durability,
             handles: HandleTable::new(),
             content: ClientContent::new(options),
+            first_data: FirstDataTimer::new(options.times_first_data),
             path: PathText::new(options.loadfile.clone()),
             other_path: PathText::new(options.loadfile.clone()),
             buffer: Vec::new(),
@@ -441,7 +444,9 @@ impl BlockingDriver for DirectoryDriver {
         let done = self.clock.now();
         let result = acted.map_err(FileFailure::from);
         let result = result.and_then(|acted| self.settle(operation, acted));
-        reply(operation, sent, PerformedAction { done, n_exchanges: calls.get(), result })
+        let mut reply = reply(operation, sent, PerformedAction { done, n_exchanges: calls.get(), result });
+        self.first_data.note(operation, &mut reply);
+        reply
     }
 
     fn describe(&self, operation: &FileOperation, reply: &Reply) -> String {
@@ -526,6 +531,7 @@ mod tests {
             baseline: Baseline::Populated,
             last_generation: 0,
             durability: Durability::Relaxed,
+            times_first_data: false,
             loadfile: None,
         };
         let n_calls = [Resolution::Bounded, Resolution::PartByPart].map(|resolution| {

@@ -18,7 +18,7 @@ const MEANINGS: [(Errno, &str, Outcome, Refusal); 33] = [
     (Errno::DEADLK, "EDEADLK", Outcome::Conflict, Refusal::Other),
     (Errno::ACCESS, "EACCES", Outcome::Denied, Refusal::Other),
     (Errno::PERM, "EPERM", Outcome::Denied, Refusal::Other),
-    (Errno::ROFS, "EROFS", Outcome::Denied, Refusal::Fault),
+    (Errno::ROFS, "EROFS", Outcome::ReadOnly, Refusal::Fault),
     (Errno::ISDIR, "EISDIR", Outcome::WrongStatus, Refusal::Other),
     (Errno::INVAL, "EINVAL", Outcome::WrongStatus, Refusal::Other),
     (Errno::NAMETOOLONG, "ENAMETOOLONG", Outcome::WrongStatus, Refusal::Other),

@@ -201,6 +201,43 @@ impl FileRoot {
         Ok(eviction)
     }
 
+    /// Reads every file of a population once, so that it is in the page cache; returns the number of bytes. `progress` is told
+    /// the bytes done and the bytes of all files, and may stop.
+    ///
+    /// # Errors
+    ///
+    /// A file cannot be read, or `progress` stops.
+    pub fn read_all(
+        &self,
+        files: &FileSetPlan,
+        progress: &mut dyn FnMut(u64, u64) -> ControlFlow<()>,
+    ) -> Result<u64, FilePopulationError> {
+        let calls = &mut CallCount::default();
+        let mut text = files.path_text();
+        let mut buffer = vec![0; PIECE_BYTES];
+        let total = files.bytes();
+        let mut done = 0;
+        for file in files.files() {
+            let path = text.write(file.path);
+            let opened = self.resolution().open(self.folder(), path, OFlags::RDONLY, calls);
+            let opened = opened.map_err(|error| failed(path, error))?;
+            let mut offset = 0;
+            while offset < file.bytes {
+                match pread(&opened, &mut buffer, offset) {
+                    Ok(0) => break,
+                    Ok(n) => offset += n as u64,
+                    Err(Errno::INTR) => {}
+                    Err(error) => return Err(failed(path, error)),
+                }
+                if progress(done + offset, total).is_break() {
+                    return Err(FilePopulationError::Stopped);
+                }
+            }
+            done += offset;
+        }
+        Ok(done)
+    }
+
     /// Removes what is in a folder and is not wanted, or is of another type. Returns the number of files and folders.
     fn sweep(
         &self,

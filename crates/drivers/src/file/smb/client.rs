@@ -53,7 +53,7 @@ pub(super) struct SmbClient {
     pub(super) connection: SmbConnection,
     /// The folder of the run, which is asked about the volume.
     root: FileId,
-    handles: HandleTable<FileId>,
+    pub(super) handles: HandleTable<FileId>,
     /// The number of times that were set.
     n_times: u64,
 }

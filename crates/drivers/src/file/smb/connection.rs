@@ -22,12 +22,12 @@ use crate::net::TargetEndpoint;
 const CONNECTING: &str = "connecting";
 
 /// The least room for what arrives.
-const READ_BYTES_LEAST: usize = 1024;
+pub(super) const READ_BYTES_LEAST: usize = 1024;
 
 /// A connection with an open session.
 #[derive(Debug)]
 pub(super) struct SmbConnection {
-    stream: TcpStream,
+    pub(super) stream: TcpStream,
     pub(super) session: Box<SmbSession>,
     /// The number of frames with requests that were sent.
     pub(super) n_exchanges: u64,
@@ -35,9 +35,9 @@ pub(super) struct SmbConnection {
 
 /// Frames that have arrived, and how much of them was taken.
 #[derive(Debug)]
-struct Arrived {
-    buffer: FrameBuffer,
-    n_taken: usize,
+pub(super) struct Arrived {
+    pub(super) buffer: FrameBuffer,
+    pub(super) n_taken: usize,
 }
 
 /// A function that takes a frame, and says whether it was the last that is awaited.
@@ -195,7 +195,7 @@ fn poll_receive(
 }
 
 /// Returns how many bytes of the next frame have not arrived, as far as its length is known.
-fn missing_bytes(arrived: &Arrived, bytes_max: usize) -> Result<usize, SmbFailure> {
+pub(super) fn missing_bytes(arrived: &Arrived, bytes_max: usize) -> Result<usize, SmbFailure> {
     let bytes = &arrived.buffer.filled()[arrived.n_taken..];
     let length = frame_length(bytes, bytes_max)?.unwrap_or(0);
     Ok((FRAME_HEAD_BYTES + length).saturating_sub(bytes.len()))
@@ -219,7 +219,7 @@ fn take_frames(arrived: &mut Arrived, bytes_max: usize, take: TakeFrame<'_>) -> 
     }
 }
 
-fn of_io(error: &io::Error) -> SmbFailure {
+pub(super) fn of_io(error: &io::Error) -> SmbFailure {
     Errno::from_io_error(error).unwrap_or(Errno::IO).into()
 }
 

@@ -36,6 +36,12 @@ impl FrameBuffer {
         self.n_filled = 0;
     }
 
+    /// Forgets the first bytes of what is filled.
+    pub(super) fn discard(&mut self, n: usize) {
+        self.bytes.copy_within(n..self.n_filled, 0);
+        self.n_filled -= n;
+    }
+
     /// Returns the number of filled bytes.
     pub(super) fn len(&self) -> usize {
         self.n_filled

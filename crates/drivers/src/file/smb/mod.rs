@@ -1,6 +1,7 @@
 //! The files of an SMB share, over sessions of our own: 2.1 and 3.1.1, unsigned, signed, or encrypted.
 //!
-//! A client has a connection and a session of its own, with one chain of requests in flight. All but `connection` and what
+//! A client has a connection and a session of its own, with one chain of requests in flight, or several requests of a stream.
+//! All but `connection` and what
 //! stands on it is bytes in, bytes out, without sockets and clocks. NTLM, the derivation of keys, and the messages that
 //! open a session are those of the crate `smb2`, whose own connection cannot be had without signatures.
 //!
@@ -9,6 +10,7 @@
 //! - `frame`, `wire`, `protection`: buffers, requests and replies in them, signatures and encryption
 //! - `session`, `login`: the state of a session, and its opening
 //! - `connection`: a session over a socket
+//! - `window`: a driver with several requests in flight in one session
 //! - `client`, `paths`: the actions of a client as requests, and paths as servers read them
 //! - [`SmbShare`]: the folder of a run in the share, with its files
 
@@ -25,6 +27,7 @@ mod share;
 mod status;
 mod target;
 pub mod untrusted;
+mod window;
 mod wire;
 
 #[cfg(test)]
@@ -47,6 +50,7 @@ use self::paths::SmbPaths;
 use super::FileClientOptions;
 use super::content::ClientContent;
 use super::failure::{PerformedAction, reply};
+use super::first_data::FirstDataTimer;
 use super::path_text::PathText;
 use crate::net::{SourceAddressError, TargetEndpoint, TargetPolicy};
 
@@ -54,6 +58,7 @@ pub use error::SmbSessionError;
 pub use failure::code_name;
 pub use share::{SmbServerFacts, SmbShare, SmbShareError};
 pub use target::{SmbAccount, SmbDialect, SmbOptions, SmbOptionsError, SmbTarget};
+pub use window::SmbWindowDriver;
 
 /// The state that all clients of a load thread share.
 #[derive(Debug)]
@@ -99,6 +104,7 @@ pub struct SmbDriver {
     /// The number of the client.
     client: u32,
     content: ClientContent,
+    first_data: FirstDataTimer,
     session: Option<Box<SmbClient>>,
 }
 
@@ -106,7 +112,8 @@ impl SmbDriver {
     /// Creates the driver of the client of this number, without a session.
     pub fn new(context: Rc<SmbContext>, client: u32) -> SmbDriver {
         let content = ClientContent::new(&context.clients);
-        SmbDriver { context, client, content, session: None }
+        let first_data = FirstDataTimer::new(context.clients.times_first_data);
+        SmbDriver { context, client, content, first_data, session: None }
     }
 
     /// Performs the action of an operation; returns the number of its exchanges, too.
@@ -144,7 +151,8 @@ impl Driver for SmbDriver {
         let done = self.context.clock.now();
         let ends_session = result.is_err_and(|failure| failure.ends_session);
         let result = result.map_err(SmbFailure::into_file_failure);
-        let reply = reply(operation, sent, PerformedAction { done, n_exchanges, result });
+        let mut reply = reply(operation, sent, PerformedAction { done, n_exchanges, result });
+        self.first_data.note(operation, &mut reply);
         if !ends_session {
             return reply;
         }
@@ -157,15 +165,20 @@ impl Driver for SmbDriver {
     }
 
     fn describe(&self, operation: &FileOperation, reply: &Reply) -> String {
-        let text = match reply.outcome {
-            Outcome::TimedOut if reply.code == 0 => {
-                format!("no complete reply after {}", reply.done - reply.sent)
-            }
-            Outcome::WrongStatus if reply.code == 0 => {
-                "the operation succeeded, although there must be no such file".to_owned()
-            }
-            outcome => failure::describe(outcome, reply.code, reply.detail),
-        };
-        format!("client {}: {}: {text}", self.client, operation.action)
+        describe(self.client, operation, reply)
     }
+}
+
+/// Describes a failed operation of a client.
+fn describe(client: u32, operation: &FileOperation, reply: &Reply) -> String {
+    let text = match reply.outcome {
+        Outcome::TimedOut if reply.code == 0 => {
+            format!("no complete reply after {}", reply.done - reply.sent)
+        }
+        Outcome::WrongStatus if reply.code == 0 => {
+            "the operation succeeded, although there must be no such file".to_owned()
+        }
+        outcome => failure::describe(outcome, reply.code, reply.detail),
+    };
+    format!("client {client}: {}: {text}", operation.action)
 }

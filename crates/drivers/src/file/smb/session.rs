@@ -1,7 +1,8 @@
 //! The state of a session: the numbers of its messages, its credits, how its messages are protected, and the replies that
 //! are awaited. Bytes in, bytes out: no socket, no clock.
 //!
-//! A chain of requests is sent at a time, and each gets one reply:
+//! A chain of requests is sent at a time, and each gets one reply. A session with several chains in flight has each of them in
+//! a place, with these states of its own; replies come in any order, and credits are those of all.
 //!
 //! | state | event | next state | note |
 //! |---|---|---|---|
@@ -57,6 +58,9 @@ struct Awaited {
     is_answered: bool,
 }
 
+/// A function that takes a reply, with the place of its chain and the index of its request there.
+pub(super) type TakeReply<'a> = &'a mut dyn FnMut(usize, usize, SmbReply<'_>) -> Result<(), SmbFailure>;
+
 /// The requests of a frame.
 #[derive(Debug, Default)]
 struct Chain {
@@ -89,7 +93,12 @@ pub(super) struct SmbSession {
     credits: u32,
     limits: ServerLimits,
     protection: Protection,
-    chain: Chain,
+    /// The credits that it tries to have.
+    credits_wanted: u32,
+    /// The chains in flight, by their places.
+    chains: Vec<Chain>,
+    /// The place of the chain that is composed.
+    current: usize,
 }
 
 /// The parts of a session that its opening has found.
@@ -107,7 +116,41 @@ impl SmbSession {
     /// Makes the session that was opened.
     pub(super) fn new(start: SessionStart) -> SmbSession {
         let SessionStart { session_id, tree_id, next_number, credits, limits, protection } = start;
-        SmbSession { session_id, tree_id, next_number, credits, limits, protection, chain: Chain::default() }
+        SmbSession {
+            session_id,
+            tree_id,
+            next_number,
+            credits,
+            limits,
+            protection,
+            credits_wanted: CREDITS_WANTED,
+            chains: vec![Chain::default()],
+            current: 0,
+        }
+    }
+
+    /// Makes places for so many chains in flight, each with a request of at most so many bytes, for which the session tries to
+    /// have the credits.
+    pub(super) fn widen(&mut self, n_places: usize, request_bytes: u32) {
+        self.chains.resize_with(n_places.max(1), Chain::default);
+        let n_places = u32::try_from(self.chains.len()).unwrap_or(u32::MAX);
+        let each = request_bytes.div_ceil(CREDIT_BYTES).max(1);
+        self.credits_wanted = n_places.saturating_mul(each).clamp(CREDITS_WANTED, u16::MAX.into());
+    }
+
+    /// Returns whether the server has granted the credits that a request costs.
+    pub(super) fn can_pay(&self, request: &Request<'_>) -> bool {
+        self.cost(request) <= self.credits
+    }
+
+    /// Returns the credits that a request costs.
+    fn cost(&self, request: &Request<'_>) -> u32 {
+        u32::from(self.charge(request).max(1))
+    }
+
+    /// Returns the credits that a request states; none where they are not counted by bytes.
+    fn charge(&self, request: &Request<'_>) -> u16 {
+        if self.limits.has_large_requests { request.charge() } else { 0 }
     }
 
     /// Returns how many of so many bytes are read at a time.
@@ -132,13 +175,19 @@ impl SmbSession {
 
     /// Begins a frame of requests.
     pub(super) fn begin(&mut self, frame: &mut FrameBuffer) {
-        self.chain = Chain::default();
+        self.begin_at(0, frame);
+    }
+
+    /// Begins a frame of requests in a place.
+    pub(super) fn begin_at(&mut self, place: usize, frame: &mut FrameBuffer) {
+        self.current = place;
+        self.chains[place] = Chain::default();
         frame.clear();
         frame.put_zeros(FRAME_HEAD_BYTES);
         if let Protection::Encrypted(_) = self.protection {
             // Filled when the messages behind it are encrypted.
             frame.claim(TRANSFORM_BYTES);
-            self.chain.reply_bytes_max = TRANSFORM_BYTES;
+            self.chains[place].reply_bytes_max = TRANSFORM_BYTES;
         }
     }
 
@@ -147,9 +196,8 @@ impl SmbSession {
     /// # Errors
     /// The server has not granted the credits that it costs.
     pub(super) fn add(&mut self, request: &Request<'_>, frame: &mut FrameBuffer) -> Result<(), SmbFailure> {
-        let is_related = 0 < self.chain.n;
-        let charge = if self.limits.has_large_requests { request.charge() } else { 0 };
-        let cost = u32::from(charge.max(1));
+        let is_related = 0 < self.chain().n;
+        let (charge, cost) = (self.charge(request), self.cost(request));
         if self.credits < cost {
             return Err(SmbFailure::violation(Violation::NoCredits, self.credits.into()));
         }
@@ -159,7 +207,7 @@ impl SmbSession {
         let header = Header {
             command,
             charge,
-            credits: (CREDITS_WANTED.saturating_sub(self.credits)).max(1) as u16,
+            credits: (self.credits_wanted.saturating_sub(self.credits)).max(1) as u16,
             is_related,
             is_signed: matches!(self.protection, Protection::Signed(_)),
             number: self.next_number,
@@ -170,16 +218,18 @@ impl SmbSession {
         request.write(frame);
         let awaited =
             Awaited { number: self.next_number, command: command.into(), start, is_answered: false };
-        self.chain.requests[self.chain.n] = awaited;
-        self.chain.n += 1;
-        self.chain.reply_bytes_max += HEADER_BYTES + request.reply_bytes_max();
+        let chain = &mut self.chains[self.current];
+        chain.requests[chain.n] = awaited;
+        chain.n += 1;
+        chain.reply_bytes_max += HEADER_BYTES + request.reply_bytes_max();
         self.next_number += u64::from(cost);
         Ok(())
     }
 
     /// Lets the last message of the frame end where the next one may begin; returns that offset.
     fn pad_last(&self, frame: &mut FrameBuffer) -> usize {
-        let Some(last) = self.chain.requests[..self.chain.n].last() else { return frame.len() };
+        let chain = self.chain();
+        let Some(last) = chain.requests[..chain.n].last() else { return frame.len() };
         let length = frame.len() - last.start;
         frame.put_zeros(length.next_multiple_of(8) - length);
         let next = frame.len() - last.start;
@@ -196,7 +246,8 @@ impl SmbSession {
             Protection::None => {}
             Protection::Signed(key) => {
                 let mut end = frame.len();
-                for request in self.chain.requests[..self.chain.n].iter().rev() {
+                let chain = &self.chains[self.current];
+                for request in chain.requests[..chain.n].iter().rev() {
                     let message = &mut frame.filled_mut()[request.start..end];
                     key.sign(message, request.number, Signer::Client);
                     end = request.start;
@@ -225,12 +276,17 @@ impl SmbSession {
 
     /// Returns the number of requests of the frame.
     pub(super) fn n_requests(&self) -> usize {
-        self.chain.n
+        self.chain().n
     }
 
-    /// Returns the most bytes of a frame that answers the requests.
+    /// Returns the most bytes of a frame that answers the requests of a chain.
     pub(super) fn reply_bytes_max(&self) -> usize {
-        self.chain.reply_bytes_max
+        self.chains.iter().map(|chain| chain.reply_bytes_max).max().unwrap_or(0)
+    }
+
+    /// Returns the chain that is composed.
+    fn chain(&self) -> &Chain {
+        &self.chains[self.current]
     }
 
     /// Takes a frame, and passes each reply in it with the index of its request. Returns whether all requests are answered.
@@ -242,6 +298,15 @@ impl SmbSession {
         frame: &mut [u8],
         each: &mut dyn FnMut(usize, SmbReply<'_>) -> Result<(), SmbFailure>,
     ) -> Result<bool, SmbFailure> {
+        self.take_any(frame, &mut |_, index, reply| each(index, reply))?;
+        Ok(self.chain().is_answered())
+    }
+
+    /// Takes a frame, and passes each reply in it with the place of its chain and the index of its request.
+    ///
+    /// # Errors
+    /// The frame is not what the session awaits, or `each` fails.
+    pub(super) fn take_any(&mut self, frame: &mut [u8], each: TakeReply<'_>) -> Result<(), SmbFailure> {
         let mut rest = match &self.protection {
             Protection::Encrypted(ciphers) => ciphers.decrypt(frame)?,
             Protection::None | Protection::Signed(_) => frame,
@@ -252,7 +317,7 @@ impl SmbSession {
             let (message, behind) = std::mem::take(&mut rest).split_at_mut(length);
             self.take_message(&head, message, each)?;
             if head.next == 0 {
-                return Ok(self.chain.is_answered());
+                return Ok(());
             }
             rest = behind;
         }
@@ -262,17 +327,20 @@ impl SmbSession {
         &mut self,
         head: &ReplyHead,
         message: &mut [u8],
-        each: &mut dyn FnMut(usize, SmbReply<'_>) -> Result<(), SmbFailure>,
+        each: TakeReply<'_>,
     ) -> Result<(), SmbFailure> {
         let other = SmbFailure::violation(Violation::OtherMessage, head.number);
-        let index = self.chain.index_of(head).ok_or(other)?;
+        let mut chains = self.chains.iter().enumerate();
+        let found = chains.find_map(|(place, chain)| Some((place, chain.index_of(head)?)));
+        let (place, index) = found.ok_or(other)?;
         if head.session_id != self.session_id {
             return Err(other);
         }
         if head.is_interim() {
-            self.chain.n_interim += 1;
-            if INTERIM_MAX < self.chain.n_interim {
-                let n = self.chain.n_interim.into();
+            let n_interim = &mut self.chains[place].n_interim;
+            *n_interim += 1;
+            if INTERIM_MAX < *n_interim {
+                let n = (*n_interim).into();
                 return Err(SmbFailure::violation(Violation::EndlessPending, n));
             }
             self.grant(head.credits);
@@ -287,8 +355,8 @@ impl SmbSession {
             }
         }
         self.grant(head.credits);
-        self.chain.requests[index].is_answered = true;
-        each(index, SmbReply { status: head.status, message })
+        self.chains[place].requests[index].is_answered = true;
+        each(place, index, SmbReply { status: head.status, message })
     }
 
     fn grant(&mut self, credits: u16) {

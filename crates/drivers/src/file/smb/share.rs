@@ -11,7 +11,7 @@ use std::time::Duration;
 use files::{FileContent, FileId as ContentId, FileVersion, PopulatedFile, STAMP_BYTES};
 use smb2::types::FileId;
 use thiserror::Error;
-use units::{Nanos, mix_bits};
+use units::{Bytes, Nanos, mix_bits};
 
 use super::client::{SmbClient, join};
 use super::connection::SmbConnection;
@@ -75,6 +75,19 @@ pub enum SmbShareError {
     /// Another run uses the folder.
     #[error("another run uses `{0}`")]
     InUse(String),
+    /// The server takes no requests of the size that is measured.
+    #[error(
+        "the server takes {} of up to {most}, and those of this run have {bytes}",
+        if *.is_write { "writes" } else { "reads" }
+    )]
+    LargeRequest {
+        /// The size of each request.
+        bytes: Bytes,
+        /// The size of the largest that the server takes.
+        most: Bytes,
+        /// Whether it writes.
+        is_write: bool,
+    },
     /// It was to stop.
     #[error("the files were not made: the run was stopped")]
     Stopped,

@@ -55,7 +55,7 @@ const STATUSES: [NamedStatus; 66] = [
     (0xC000_007E, "STATUS_RANGE_NOT_LOCKED", Outcome::Conflict),
     (0xC000_007F, "STATUS_DISK_FULL", Outcome::Full),
     (0xC000_009A, "STATUS_INSUFFICIENT_RESOURCES", Outcome::Busy),
-    (0xC000_00A2, "STATUS_MEDIA_WRITE_PROTECTED", Outcome::Denied),
+    (0xC000_00A2, "STATUS_MEDIA_WRITE_PROTECTED", Outcome::ReadOnly),
     (0xC000_00B5, "STATUS_IO_TIMEOUT", Outcome::TimedOut),
     (0xC000_00BA, "STATUS_FILE_IS_A_DIRECTORY", Outcome::Conflict),
     (0xC000_00BB, "STATUS_NOT_SUPPORTED", Outcome::WrongStatus),

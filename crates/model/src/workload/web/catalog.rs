@@ -80,6 +80,7 @@ impl WebWorkload {
             notices: Vec::new(),
             bands: Vec::new(),
             codes: Vec::new(),
+            in_flight: None,
             sizing: None,
             outcomes: Vec::new(),
             score: Score::default(),

@@ -29,13 +29,13 @@ use super::opening::{LoginAnswers, target};
 use super::*;
 use crate::file::{Durability, FileClientOptions};
 
-const CONTENT_SEED: u64 = 5;
+pub(super) const CONTENT_SEED: u64 = 5;
 
 /// The reaction of a server to the requests of a frame, after it has opened the folder of the run.
-type Serve = fn(&[Header], usize) -> ServerAct;
+pub(super) type Serve = fn(&[Header], usize) -> ServerAct;
 
 /// A reaction of a server to a frame.
-enum ServerAct {
+pub(super) enum ServerAct {
     /// It answers, in pieces of so many bytes.
     Answer(Vec<Answer>, usize),
     /// It answers with these bytes.
@@ -52,7 +52,7 @@ fn read_frame(stream: &mut TcpStream) -> Option<Vec<u8>> {
     Some(frame)
 }
 
-fn framed(bytes: &[u8]) -> Vec<u8> {
+pub(super) fn framed(bytes: &[u8]) -> Vec<u8> {
     [&(bytes.len() as u32).to_be_bytes(), bytes].concat()
 }
 
@@ -71,7 +71,7 @@ fn headers(frame: &[u8]) -> Vec<Header> {
 }
 
 /// The answer to a request of a server that has every file.
-fn usual(header: &Header) -> Answer {
+pub(super) fn usual(header: &Header) -> Answer {
     let number = header.message_id.0;
     match header.command {
         Command::Create => Answer::of(number, header.command, &opened()),
@@ -113,7 +113,7 @@ fn closed() -> CloseResponse {
     }
 }
 
-fn answers(headers: &[Header]) -> ServerAct {
+pub(super) fn answers(headers: &[Header]) -> ServerAct {
     ServerAct::Answer(headers.iter().map(usual).collect(), usize::MAX)
 }
 
@@ -148,8 +148,8 @@ fn serve(listener: &TcpListener, n_sessions: usize, act: Serve) {
     }
 }
 
-/// Performs operations with a server that opens so many sessions.
-fn perform(n_sessions: usize, act: Serve, operations: &[FileOperation]) -> Vec<(Reply, String)> {
+/// Starts a server that opens so many sessions, and returns what its clients share.
+pub(super) fn start(n_sessions: usize, act: Serve) -> (Rc<SmbContext>, thread::JoinHandle<()>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
     let server = thread::spawn(move || serve(&listener, n_sessions, act));
@@ -160,11 +160,18 @@ fn perform(n_sessions: usize, act: Serve, operations: &[FileOperation]) -> Vec<(
         baseline: Baseline::Populated,
         last_generation: 0,
         durability: Durability::Flush,
+        times_first_data: false,
         loadfile: None,
     };
     let clock = RealClock::start();
     let target = super::super::SmbTarget { address, ..target(options) };
-    let context = SmbContext::new(target, &[], clients, clock).unwrap();
+    (SmbContext::new(target, &[], clients, clock).unwrap(), server)
+}
+
+/// Performs operations with a server that opens so many sessions.
+fn perform(n_sessions: usize, act: Serve, operations: &[FileOperation]) -> Vec<(Reply, String)> {
+    let (context, server) = start(n_sessions, act);
+    let clock = context.clock;
     let mut driver = SmbDriver::new(Rc::clone(&context), 3);
     let runtime = Builder::new_current_thread().enable_all().build().unwrap();
     let replies = runtime.block_on(async {
@@ -182,7 +189,7 @@ fn perform(n_sessions: usize, act: Serve, operations: &[FileOperation]) -> Vec<(
     replies
 }
 
-fn path() -> FilePath {
+pub(super) fn path() -> FilePath {
     FilePath::new(Owner::Client(1), Folder::Bulk, Entry::File(0))
 }
 
@@ -190,7 +197,7 @@ fn operations(actions: &[FileAction]) -> Vec<FileOperation> {
     actions.iter().map(|action| FileOperation::of(*action)).collect()
 }
 
-fn summary(replies: &[(Reply, String)]) -> Vec<(Outcome, Option<&'static str>, FileAnswer)> {
+pub(super) fn summary(replies: &[(Reply, String)]) -> Vec<(Outcome, Option<&'static str>, FileAnswer)> {
     let of = |reply: &Reply| (reply.outcome, code_name(reply.code), FileAnswer::from_u64(reply.answer));
     replies
         .iter()
@@ -199,7 +206,7 @@ fn summary(replies: &[(Reply, String)]) -> Vec<(Outcome, Option<&'static str>, F
         .collect()
 }
 
-const RANGE: FileRange = FileRange { offset: 4096, length: 20_000 };
+pub(super) const RANGE: FileRange = FileRange { offset: 4096, length: 20_000 };
 
 fn content(n_bytes: usize) -> Vec<u8> {
     let mut bytes = vec![0; n_bytes];
@@ -208,7 +215,7 @@ fn content(n_bytes: usize) -> Vec<u8> {
     bytes
 }
 
-fn data(number: u64, data: Vec<u8>) -> Answer {
+pub(super) fn data(number: u64, data: Vec<u8>) -> Answer {
     Answer::of(number, Command::Read, &ReadResponse { data_offset: 80, data_remaining: 0, flags: 0, data })
 }
 

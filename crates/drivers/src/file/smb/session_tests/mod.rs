@@ -4,11 +4,13 @@
 //! - `hostile`: replies that are wrong, and what becomes of them
 //! - `opening`: the opening of a session, and servers that contradict its options
 //! - `driver`: a driver with a server that does what a test says
+//! - `window`: several requests in flight, with such a server
 
 mod driver;
 mod hostile;
 mod opening;
 mod requests;
+mod window;
 
 use smb2::msg::header::Header;
 use smb2::pack::{Pack, WriteCursor};

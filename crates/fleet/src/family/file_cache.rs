@@ -1,0 +1,136 @@
+//! The state of the cache with which a load point on files begins: what a run asks for, and what it can do.
+
+use std::io;
+use std::net::SocketAddr;
+
+use model::{FileCache, FileWorkload};
+use testbed::{can_drop_caches, drop_caches};
+use thiserror::Error;
+
+/// The state of the cache that a load point begins with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum CacheState {
+    /// The files are not cached.
+    Cold,
+    /// Every file was read once.
+    Warm,
+    /// Nothing is cached on this machine.
+    ColdMachine,
+    /// Whatever the making of the files and earlier load points have left.
+    AsLeft,
+}
+
+impl CacheState {
+    /// Returns what is taken out of the page cache for it; `None` if nothing is.
+    pub(super) fn evicted(self) -> Option<&'static str> {
+        match self {
+            CacheState::Cold => Some("the clients’ files"),
+            CacheState::ColdMachine => Some("everything"),
+            CacheState::Warm | CacheState::AsLeft => None,
+        }
+    }
+}
+
+/// A reason why a load point cannot begin with the state of the cache that a run asks for.
+#[derive(Debug, Error)]
+pub enum CacheStateError {
+    /// The files are those of a server that was there already.
+    #[error("the files of a server that was there already cannot be evicted from its cache")]
+    OtherServer,
+    /// The server is on another machine.
+    #[error("the server is not on this machine, whose caches would be dropped")]
+    OtherMachine,
+    /// The user may not drop the caches.
+    #[error("only root can drop the caches of a machine")]
+    NotRoot,
+    /// The kernel does not drop them.
+    #[error("the kernel does not drop its caches: {0}")]
+    Kernel(io::Error),
+}
+
+impl CacheStateError {
+    /// Returns the remedy.
+    pub fn hint(&self) -> &'static str {
+        match self {
+            CacheStateError::OtherServer => {
+                "restart the server before the run, or choose files that are larger than its memory; `--set cache=auto` loads it \
+                 as it is, and `--set cache=warm` reads every file once before each load point"
+            }
+            CacheStateError::OtherMachine => "use `--set cache=auto` or `--set cache=warm`",
+            CacheStateError::NotRoot => {
+                "run as root, or use `--set cache=cold`, which evicts the clients’ files alone"
+            }
+            CacheStateError::Kernel(_) => "use `--set cache=cold`, which evicts the clients’ files alone",
+        }
+    }
+}
+
+/// The place of the files, as far as it decides about their cache.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum CachePlace {
+    /// This run can evict the files: those of a directory, or of a server that it has started.
+    Evictable,
+    /// Those of a server that was there already, at an address.
+    OtherServer(SocketAddr),
+}
+
+/// Returns the state that a workload asks for, of files at a place.
+///
+/// # Errors
+/// The run cannot bring it about.
+pub(super) fn wanted_state(
+    workload: &FileWorkload,
+    place: CachePlace,
+) -> Result<CacheState, CacheStateError> {
+    match (workload.cache, place) {
+        (FileCache::Auto | FileCache::Cold, CachePlace::Evictable) => Ok(CacheState::Cold),
+        (FileCache::Auto, CachePlace::OtherServer(_)) => Ok(CacheState::AsLeft),
+        (FileCache::Cold, CachePlace::OtherServer(_)) => Err(CacheStateError::OtherServer),
+        (FileCache::Warm, _) => Ok(CacheState::Warm),
+        (FileCache::ColdMachine, CachePlace::OtherServer(address)) if !address.ip().is_loopback() => {
+            Err(CacheStateError::OtherMachine)
+        }
+        (FileCache::ColdMachine, _) if !can_drop_caches() => Err(CacheStateError::NotRoot),
+        (FileCache::ColdMachine, _) => Ok(CacheState::ColdMachine),
+    }
+}
+
+/// Drops the caches of this machine.
+///
+/// # Errors
+/// The kernel refuses.
+pub(super) fn drop_machine_caches() -> Result<(), CacheStateError> {
+    drop_caches().map_err(CacheStateError::Kernel)
+}
+
+#[cfg(test)]
+mod tests {
+    use model::{FileMixSettings, FileWork};
+
+    use super::*;
+
+    #[test]
+    fn a_state_is_wanted_only_where_the_run_can_bring_it_about() {
+        let state = |cache, place| {
+            let workload =
+                FileWorkload { cache, ..FileWorkload::new(FileWork::DiskMix(FileMixSettings::STANDARD)) };
+            wanted_state(&workload, place).map_err(|error| error.to_string())
+        };
+        let here = CachePlace::OtherServer("127.0.0.1:445".parse().unwrap());
+        let there = CachePlace::OtherServer("10.0.0.1:445".parse().unwrap());
+        assert_eq!(FileCache::ALL.len(), 4);
+        assert_eq!(state(FileCache::Auto, CachePlace::Evictable), Ok(CacheState::Cold));
+        assert_eq!(state(FileCache::Cold, CachePlace::Evictable), Ok(CacheState::Cold));
+        assert_eq!(state(FileCache::Auto, there), Ok(CacheState::AsLeft));
+        for place in [CachePlace::Evictable, here, there] {
+            assert_eq!(state(FileCache::Warm, place), Ok(CacheState::Warm));
+        }
+        let refused = state(FileCache::Cold, here).unwrap_err();
+        assert!(refused.contains("cannot be evicted"), "{refused}");
+        let refused = state(FileCache::ColdMachine, there).unwrap_err();
+        assert!(refused.contains("not on this machine"), "{refused}");
+        let is_root = can_drop_caches();
+        assert_eq!(state(FileCache::ColdMachine, here).is_ok(), is_root);
+        assert_eq!(state(FileCache::ColdMachine, CachePlace::Evictable).is_ok(), is_root);
+    }
+}
