@@ -41,7 +41,7 @@ variants!(FINDINGS, finding_name, Finding:
     CertificateUnverified, SteadyLength, TimeAxis, EarlyEnd, MissingLoad, Flow, Totals, Measure, Overflow, Details,
     Histogram,
     ResponseIntegral, UserTime, LittleGap, LittleGapExplained, ThinkTime, InteractiveLaw, SizingCeiling, SizingFloor, Schedule, GeneratorUnmeasured,
-    GeneratorBusy, GeneratorRunQueue, GeneratorLateness, GeneratorFault, OtherPrograms, OtherClients, Errors, UncountedCodes, Consistency, LeftOpen, ConnectionsLost, RepliesChanged, Delivered,
+    GeneratorBusy, GeneratorRunQueue, GeneratorLateness, GeneratorFault, OtherPrograms, OtherClients, Errors, UncountedCodes, StorageFull, StorageReadOnly, Consistency, LeftOpen, ConnectionsLost, RepliesChanged, Delivered,
     FullSlots, BusyUsers, Mix, InputBand, InputBandsNotJudged, KindLimit, KindLimitNotJudged, TooFewOperations, MissingPercentiles, InFlightAtEnd, PhaseBoundary, Drift, Variation, WarmUp,
 );
 variants!(INTERVAL_FAULTS, interval_fault_name, IntervalFault: Index, Start, Length, Phase);
@@ -295,6 +295,8 @@ fn of_operations() -> Vec<Finding> {
         errors(41, 0.01),
         errors(1, 0.01),
         Finding::UncountedCodes { n: 44 },
+        Finding::StorageFull { n: 12 },
+        Finding::StorageReadOnly { n: 7 },
         Finding::Consistency {
             moment: CheckMoment::Before,
             name: "sessions opened".to_owned(),

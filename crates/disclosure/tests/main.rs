@@ -8,6 +8,7 @@ mod campaign;
 mod comparison;
 mod consistency;
 mod exports;
+mod file_family;
 mod findings;
 mod golden;
 mod layout;

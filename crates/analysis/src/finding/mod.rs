@@ -257,6 +257,16 @@ pub enum Finding {
         /// Such operations.
         n: u64,
     },
+    /// The storage of the system under test was full.
+    StorageFull {
+        /// Operations that found no room.
+        n: u64,
+    },
+    /// The storage of the system under test was read-only.
+    StorageReadOnly {
+        /// Operations that were to change something.
+        n: u64,
+    },
     /// A check of the system under test does not hold.
     Consistency {
         /// The moment of the check.
@@ -473,7 +483,7 @@ pub enum UnseenPart {
 pub enum LittlePopulation {
     /// Users: X·(R + Z) is their number.
     Users(u32),
-    /// The mean number of operations that wait or are in flight: X·R. Where users can owe operations.
+    /// The mean number of operations that wait or are in flight: X·R. Where users can owe operations, or have several in flight.
     Operations(f64),
 }
 
@@ -602,6 +612,7 @@ impl Finding {
             Finding::OtherClients { .. } => "other-clients",
             Finding::Errors { .. } => "errors",
             Finding::UncountedCodes { .. } => "failure-codes",
+            Finding::StorageFull { .. } | Finding::StorageReadOnly { .. } => "storage",
             Finding::Consistency { .. } => "consistency",
             Finding::LeftOpen { .. } => "left-open",
             Finding::ConnectionsLost { .. } => "connections-lost",

@@ -29,6 +29,7 @@ mod severity;
 mod sizing;
 mod steady_length;
 mod steady_state;
+mod storage;
 mod think;
 mod time_axis;
 mod warm_up;
@@ -115,6 +116,7 @@ pub(crate) const RULES: &[Rule] = &[
     rule(RuleGroup::Errors, SteadyPhase, errors::too_many),
     rule(RuleGroup::Generator, SteadyPhase, errors::ours),
     rule(RuleGroup::Errors, SteadyPhase, errors::uncounted_codes),
+    rule(RuleGroup::Errors, SteadyPhase, storage::check),
     rule(RuleGroup::Delivery, Data(delivery::is_decided), delivery::delivered),
     rule(RuleGroup::Sample, End, mix::check),
     rule(RuleGroup::Sample, End, input_bands::check),

@@ -7,6 +7,7 @@ mod tamper;
 mod error_counters;
 mod few_samples;
 mod few_users;
+mod full_storage;
 mod hidden_stall;
 mod idle_gap;
 mod impatient_users;

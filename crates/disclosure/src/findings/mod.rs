@@ -155,6 +155,12 @@ pub fn finding_text(finding: &Finding) -> String {
             "{n} operations failed with protocol codes beyond the {CODES_MAX} different ones that are counted per kind; \
              their failures are counted, their codes are not"
         ),
+        Finding::StorageFull { n } => {
+            format!("{n} operations found no room: the disk or a quota of the server is full")
+        }
+        Finding::StorageReadOnly { n } => {
+            format!("{n} operations found what they were to change read-only")
+        }
         Finding::Consistency { moment, name, found } => {
             format!("{moment} the load point, the check `{name}` does not hold: {found}")
         }
@@ -286,6 +292,13 @@ pub fn finding_hint(finding: &Finding) -> Option<&'static str> {
         Finding::UncountedCodes { .. } => {
             Some("see the examples: servers rarely send so many different codes")
         }
+        Finding::StorageFull { .. } => {
+            Some("free room, or use less data or fewer users; what others write there takes room, too")
+        }
+        Finding::StorageReadOnly { .. } => Some(
+            "look for errors of the disk in the system’s log: file systems turn read-only when they meet one; then mount it for \
+             writing again",
+        ),
         Finding::Consistency { .. } => {
             Some("the run did not execute the benchmark as defined; fix the server or its data and rerun")
         }

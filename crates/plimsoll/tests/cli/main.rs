@@ -15,6 +15,7 @@ mod compare;
 mod consistency;
 mod crash;
 mod definitions;
+mod disk_faults;
 #[cfg(feature = "echo")]
 mod echo;
 mod exports;
