@@ -281,8 +281,8 @@ pub struct PauseResult {
     pub drawn: TimeSummary,
 }
 
-/// What the successful operations of clients in the steady phase amount to: their number, or their bytes where the score is
-/// a throughput.
+/// The amounts of successful operations that clients have in the steady phase: their number, or their bytes where the score
+/// is a throughput.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ClientSpread {
     /// The number of clients.

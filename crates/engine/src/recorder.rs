@@ -83,7 +83,7 @@ pub(crate) struct Recorder {
     n_notices: usize,
     /// The time after which a notice is lost.
     time_limit: Nanos,
-    /// What each user's successful operations of the steady phase amount to; of nobody where slots perform what is due.
+    /// The amount of each user's successful operations in the steady phase; of nobody where slots perform what is due.
     clients: Vec<u64>,
     /// The part of a user's amount that an operation is.
     client_amount: ClientAmount,

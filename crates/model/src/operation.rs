@@ -80,7 +80,7 @@ pub enum Outcome {
     Gone = 28,
     /// The server has no room for what the operation would add: a quota, a disk or a mailbox is full.
     Full = 29,
-    /// What the operation would change takes no changes: a file system, a medium or a database has become read-only.
+    /// The subject of the operation takes no changes: a file system, a medium or a database has become read-only.
     ReadOnly = 30,
 }
 
@@ -239,13 +239,13 @@ pub struct Reply {
 mod tests {
     use super::*;
 
-    /// The numbers are those of run files; two of 32 are left for families to come.
+    /// The numbers are those of run files; one of 32 is left for families to come.
     #[test]
     fn outcomes_have_the_numbers_of_their_places_and_names_of_their_own() {
         let numbers = Outcome::ALL.map(|outcome| outcome as u8);
-        assert!(numbers.iter().copied().eq(0..30), "{numbers:?}");
+        assert!(numbers.iter().copied().eq(0..31), "{numbers:?}");
         assert_eq!(numbers.map(Outcome::from_number), Outcome::ALL.map(Some));
-        assert_eq!(Outcome::from_number(30), None);
+        assert_eq!(Outcome::from_number(31), None);
         let names: std::collections::BTreeSet<_> = Outcome::ALL.map(Outcome::name).into();
         assert_eq!(names.len(), Outcome::ALL.len());
     }

@@ -39,9 +39,9 @@ pub struct IntervalRecord {
     pub pauses: Vec<Moments>,
     /// Per measure of user scope.
     pub notices: Vec<NoticeTotals>,
-    /// What the successful operations of the steady phase amount to, a value per client (a user of a closed loop, or one with
-    /// state): their number, or their bytes where the score is a throughput. In the last interval of the phase, if that was
-    /// not cut short; else of no values.
+    /// The amount of successful operations in the steady phase, a value per client (a user of a closed loop, or one with state):
+    /// their number, or their bytes where the score is a throughput. In the last interval of the phase, if that was not cut
+    /// short; else of no values.
     pub clients: Moments,
     /// Response time (done − due) of successful operations of all kinds: the sum of the kinds' histograms.
     pub response: Histogram,

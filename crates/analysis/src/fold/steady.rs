@@ -50,7 +50,7 @@ pub(crate) struct SteadyTotals {
     pub(crate) lateness: Histogram,
     /// The values of each measure that has a spread, all kinds; from the details.
     pub(crate) spreads: Vec<Histogram>,
-    /// What successful operations amount to, a value per client.
+    /// The amount of successful operations, a value per client.
     pub(crate) clients: Moments,
     /// Per load agent.
     pub(crate) agents: BTreeMap<u32, AgentTotals>,

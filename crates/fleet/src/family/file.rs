@@ -61,13 +61,13 @@ pub(super) const GENERATIONS: u32 = 1 << 26;
 /// The name of what is checked.
 pub(super) const FILES: &str = "clients’ files";
 
-/// What an observer is told while files are read before a load point.
+/// The text that an observer gets while files are read before a load point.
 pub(super) const READING: &str = "reading the files of clients once";
 
-/// What is said where caches are as they were left.
+/// The clause of a report where caches are as they were left.
 pub(super) const AS_LEFT: &str = "caches are as they were left";
 
-/// What is added where the caches of this machine were dropped.
+/// The clause that is added where the caches of this machine were dropped.
 pub(super) const MACHINE_IS_COLD: &str = "; all caches of this machine were dropped";
 
 /// The number of the file that is made and deleted before load begins: no client has as many.

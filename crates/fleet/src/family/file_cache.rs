@@ -16,7 +16,7 @@ pub(super) enum CacheState {
     Warm,
     /// Nothing is cached on this machine.
     ColdMachine,
-    /// Whatever the making of the files and earlier load points have left.
+    /// The state in which the making of the files and earlier load points have left it.
     AsLeft,
 }
 
