@@ -12,6 +12,7 @@ mod frontend;
 mod http1_bodies;
 mod http1_heads;
 mod load_files;
+mod nfs_replies;
 mod pages;
 mod records;
 mod run_files;
@@ -44,6 +45,9 @@ const TARGETS: &[Target] = &[
     ("order-entry", frames::order_entry),
     ("app-reply", app_replies::reply),
     ("load-file", load_files::load_file),
+    ("nfs-reply", nfs_replies::replies),
+    ("nfs-login", nfs_replies::login),
+    ("nfs-record", nfs_replies::stream),
     ("smb-reply", smb_replies::reply),
     ("smb-login", smb_replies::login),
     ("templates", sessions::templates),

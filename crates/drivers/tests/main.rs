@@ -10,6 +10,7 @@ mod connections;
 mod databases;
 mod directory;
 mod faults;
+mod ganesha;
 mod http2;
 mod lost_connections;
 mod orders;

@@ -65,5 +65,5 @@ pub use crate::session::OpenedSessions;
 pub use crate::session_error::SessionError;
 pub use crate::setup::{HealthProbe, LoadThreadUse, PointSetup, PointStart, Runtime};
 pub use crate::stop_request::StopRequest;
-pub use crate::thread::{ThreadMeters, TokioSpawn, run_point_on_this_thread};
+pub use crate::thread::{ThreadMeters, TokioSpawn, run_point_on_this_thread, sleep_on_descriptor};
 pub use crate::timers::{Sleep, Timers};

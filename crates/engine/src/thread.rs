@@ -96,6 +96,19 @@ async fn drive_timers(descriptor: TimerDescriptor, clock: RealClock, timers: Rc<
     .await;
 }
 
+/// Waits for a time, on a timer of the kernel: for drivers that wait now and then, since the runtime of a load thread has no
+/// other timers.
+///
+/// # Errors
+///
+/// The system refuses a timer descriptor.
+pub async fn sleep_on_descriptor(time: Nanos) -> io::Result<()> {
+    let timer = TimerDescriptor::new()?;
+    timer.arm(time);
+    poll_fn(|context| timer.poll_fired(context)).await;
+    Ok(())
+}
+
 /// A timer of the kernel that the runtime can wait for.
 struct TimerDescriptor {
     descriptor: AsyncFd<OwnedFd>,

@@ -50,7 +50,7 @@ pub use event::{Event, Observer};
 pub use family::web::survey::{SURVEY_ROUNDS, SurveyRequest, survey};
 pub use family::{
     ApplicationServer, CacheStateError, DatabaseUrlError, ExternalDatabase, ExternalServer, FileDirectory,
-    FileShare, OrderDatabase, TargetTextError, UrlEncryption, room_in_flight, variant,
+    FileExport, FileShare, OrderDatabase, TargetTextError, UrlEncryption, room_in_flight, variant,
 };
 pub use memory_limit::NoMemoryLimit;
 pub use request::{Monitoring, RunRequest, ServerChoice};

@@ -3,11 +3,13 @@
 use std::io;
 
 use drivers::database::SessionProblem;
+use drivers::file::nfs::NfsShareError;
 use drivers::file::smb::SmbShareError;
 use drivers::sql::StatementRefusal;
 use drivers::{CertificateProblem, HandshakeProblem};
 use model::{Family, Outcome};
 use thiserror::Error;
+use units::Bytes;
 
 use crate::family::CacheStateError;
 use crate::setup_error::SetupError;
@@ -96,6 +98,21 @@ pub enum VerifyError {
         /// The reason, which has its own hint where there is no session.
         error: Box<SmbShareError>,
     },
+    /// A file server takes only smaller requests than those that are measured by their size.
+    #[error(
+        "{target}: the server takes {} of up to {most}, and those of this run have {bytes}",
+        if *is_write { "writes" } else { "reads" }
+    )]
+    LargeRequest {
+        /// The share or the export as given.
+        target: String,
+        /// The size of each request.
+        bytes: Bytes,
+        /// The size of the largest that the server takes.
+        most: Bytes,
+        /// Whether it writes.
+        is_write: bool,
+    },
     /// A load point on files cannot begin with the state of the cache that the run asks for.
     #[error("{target}: {error}")]
     Cache {
@@ -103,6 +120,14 @@ pub enum VerifyError {
         target: String,
         /// The reason.
         error: CacheStateError,
+    },
+    /// An export cannot have the files of clients, or there is no session with its server.
+    #[error("{target}: {error}")]
+    Export {
+        /// The export as given.
+        target: String,
+        /// The reason, which has its own hint where there is no session.
+        error: Box<NfsShareError>,
     },
     /// The database does not prepare some statements.
     #[error("{target} does not prepare {}:{}", statements(refused.len()), refusals(refused))]

@@ -8,7 +8,8 @@ use testbed::SutError;
 
 use crate::exit::{Exit, Failure};
 use crate::family::{
-    command_line, data_hint, directory_hint, memory_limit_hint, not_fetched_hint, session_hint, share_hint,
+    command_line, data_hint, directory_hint, export_hint, memory_limit_hint, not_fetched_hint, session_hint,
+    share_hint,
 };
 
 impl Failure {
@@ -69,7 +70,16 @@ impl From<FleetError> for Failure {
             FleetError::Verify(VerifyError::Share { error: why, .. }) => {
                 failure(Exit::Testbed).hint_if(share_hint(why))
             }
+            FleetError::Verify(VerifyError::LargeRequest { most, .. }) => {
+                let most = most.0 >> 10;
+                failure(Exit::Testbed).hint(format!(
+                    "choose a smaller block (`--set block=\"{most} KiB\"`), or raise the server’s limit"
+                ))
+            }
             FleetError::Verify(VerifyError::Cache { error: why, .. }) => failure(Exit::Testbed).hint(why.hint()),
+            FleetError::Verify(VerifyError::Export { error: why, .. }) => {
+                failure(Exit::Testbed).hint_if(export_hint(why))
+            }
             FleetError::Verify(VerifyError::WrongData { target, .. }) => {
                 failure(Exit::Testbed).hint(data_hint(target))
             }

@@ -1,7 +1,7 @@
 //! Words of the command line that are URLs, and the servers that their schemes stand for.
 
 /// Schemes of servers that are no web servers, with the command that loads them.
-const OTHER_FAMILIES: [(&str, &str); 9] = [
+const OTHER_FAMILIES: [(&str, &str); 10] = [
     ("postgres", DATABASE),
     ("postgresql", DATABASE),
     ("mysql", DATABASE),
@@ -9,6 +9,7 @@ const OTHER_FAMILIES: [(&str, &str); 9] = [
     ("jdbc", DATABASE),
     ("app", "`plimsoll run serverbench --target app://HOST:PORT` loads an application server"),
     ("file", "`plimsoll run netbench --target file:///PATH` loads the files of a directory"),
+    ("nfs", "`plimsoll run netbench --target nfs://HOST/EXPORT` loads the files of an export"),
     ("smb", "`plimsoll run netbench --target smb://USER@HOST/SHARE` loads the files of a share"),
     ("orders", "`plimsoll run orderentry --target orders://HOST:PORT` loads a server of order-entry data"),
 ];

@@ -20,7 +20,7 @@ pub type RequiredPackage = (&'static str, &'static str);
 
 /// Requirements of the tests: servers by recipe, their page programs, accelerators, Python as another kind of
 /// server, Node and Go for application servers and the cache test suite, slow networks, a captured mix of file operations.
-pub const REQUIRED_PACKAGES: [RequiredPackage; 32] = [
+pub const REQUIRED_PACKAGES: [RequiredPackage; 37] = [
     ("cc", "gcc"),
     ("nginx", "nginx-light"),
     ("apache2", "apache2"),
@@ -48,6 +48,11 @@ pub const REQUIRED_PACKAGES: [RequiredPackage; 32] = [
     ("mariadb", "mariadb-client"),
     ("smbd", "samba"),
     ("smbclient", "smbclient"),
+    ("ganesha.nfsd", "nfs-ganesha"),
+    ("/usr/share/doc/nfs-ganesha-vfs/copyright", "nfs-ganesha-vfs"),
+    ("/usr/share/doc/nfs-ganesha-mem/copyright", "nfs-ganesha-mem"),
+    ("nfs-cp", "libnfs-utils"),
+    ("rpcbind", "rpcbind"),
     ("/usr/lib/dovecot/imap", "dovecot-imapd"),
     ("/usr/lib/dovecot/pop3", "dovecot-pop3d"),
     ("/usr/lib/dovecot/lmtp", "dovecot-lmtpd"),

@@ -1,4 +1,4 @@
-//! The recipes of file and mail servers, with the servers of Debian's packages, smbclient, and the mail clients of
+//! The recipes of file and mail servers, with the servers of Debian's packages, smbclient, the programs of libnfs, and the mail clients of
 //! Python's library.
 
 use std::path::Path;
@@ -78,6 +78,37 @@ fn samba_keeps_files_while_it_runs_and_rests_and_stops() {
             assert!(listing.contains("one"), "{listing}");
         });
     }
+}
+
+/// Copies a file to an export and back, with the programs of another client.
+fn nfs_copy(sut: &RunningSut, base: &Path) {
+    let [here, back] = ["here", "back"].map(|name| base.join(name));
+    std::fs::write(&here, [7; 300_000]).unwrap();
+    let there = format!("nfs://127.0.0.1/plimsoll/one?nfsport={}&version=4", sut.addr().port());
+    client(Command::new("nfs-cp").arg(&here).arg(&there));
+    client(Command::new("nfs-cp").arg(&there).arg(&back));
+    assert_eq!(std::fs::read(back).unwrap(), [7; 300_000]);
+}
+
+#[test]
+fn ganesha_keeps_files_and_stops() {
+    if rustix::process::geteuid().is_root() {
+        return with_server("ganesha", "benchmark", |sut, base| {
+            nfs_copy(sut, base);
+            sut.reset().unwrap_or_else(|error| panic!("{error}"));
+        });
+    }
+    let recipe = Recipe::load("ganesha").unwrap();
+    let (base, files) = (directory(), files());
+    let request = request(SutServer::Recipe(Box::new(recipe)), base.path(), &files);
+    let message = RunningSut::start(request).unwrap_err().to_string();
+    assert!(message.contains("`ganesha-memory` keeps them in memory"), "{message}");
+}
+
+/// What root does not need: files in the memory of the server.
+#[test]
+fn ganesha_in_memory_keeps_files_and_stops() {
+    with_server("ganesha-memory", "benchmark", |sut, base| nfs_copy(sut, base));
 }
 
 /// Sends a message, reads mailboxes and prints the subjects in one.

@@ -41,6 +41,8 @@ pub struct FileClients {
     work: ClientWork,
     n_kinds: usize,
     n_units: usize,
+    /// Whether clients lock files.
+    has_locks: bool,
 }
 
 /// The work of clients with the seed of a run.
@@ -63,7 +65,8 @@ impl FileClients {
             FileWork::Micro(micro) => ClientWork::Micro(micro.settings(seed)?),
         };
         let catalog = workload.catalog();
-        Ok(FileClients { work, n_kinds: catalog.kinds.len(), n_units: catalog.units.len() })
+        let (n_kinds, n_units) = (catalog.kinds.len(), catalog.units.len());
+        Ok(FileClients { work, n_kinds, n_units, has_locks: workload.has_locks() })
     }
 }
 
@@ -71,6 +74,8 @@ impl FileClients {
 #[derive(Debug, Clone)]
 pub struct FileUser {
     client: Client,
+    /// Whether the client locks files; if not, these operations are left out, as if they had been done.
+    has_locks: bool,
     /// Whether an operation of the unit has had another result than expected.
     has_failed: bool,
 }
@@ -99,7 +104,14 @@ impl User for FileUser {
     fn next(&mut self, last: Option<UserReply>, _: &mut Rng) -> Step<FileOperation> {
         let answer = last.map(|reply| FileAnswer::from_u64(reply.value));
         self.has_failed |= answer.is_some_and(|answer| answer != FileAnswer::Done);
-        match self.client.next(answer) {
+        let mut next = self.client.next(answer);
+        while let FileStep::Perform(operation) = &next
+            && !self.has_locks
+            && matches!(operation.action, FileAction::Lock(..) | FileAction::Unlock(..))
+        {
+            next = self.client.next(Some(FileAnswer::Done));
+        }
+        match next {
             FileStep::Perform(operation) => Step::Perform(operation),
             FileStep::UnitEnd => Step::Unit { kind: 0, ok: !std::mem::take(&mut self.has_failed) },
             FileStep::Await => Step::Await,
@@ -119,7 +131,7 @@ impl Mix for FileClients {
             ClientWork::Streams(shape) => Client::Stream(shape.client(user)),
             ClientWork::Micro(settings) => Client::Micro(settings.client(user)),
         };
-        FileUser { client, has_failed: false }
+        FileUser { client, has_locks: self.has_locks, has_failed: false }
     }
 
     /// A client has files open.
@@ -151,8 +163,8 @@ impl Mix for FileClients {
 mod tests {
     use files::{FileKind, FileRange, Handle, NetBenchProcedure};
     use model::{
-        FileMicroSettings, FileMixSettings, FileStreamSettings, FileTest, HasKind, LoadUnit, Outcome,
-        Overrides, Score, SutPlan, Workload, file_measure, make_plan,
+        FileDialect, FileMicroSettings, FileMixSettings, FileStreamSettings, FileTest, FileTransport,
+        HasKind, LoadUnit, Outcome, Overrides, Score, SutPlan, Workload, file_measure, make_plan,
     };
     use units::StreamPurpose;
 
@@ -261,6 +273,23 @@ mod tests {
         let (kinds, units) = follow(&mut mix.user(1), FileAnswer::Done, 10);
         assert_eq!(units, [true; 10]);
         assert!((30_000..40_000).contains(&kinds.len()), "{}", kinds.len());
+    }
+
+    /// All other operations stay as they are.
+    #[test]
+    fn clients_over_nfs_3_leave_locks_out() {
+        let locked = workload(&NETBENCH);
+        let (transport, dialect) = (FileTransport::Nfs, Some(FileDialect::Nfs3));
+        let unlocked = FileWorkload { transport, dialect, ..locked };
+        let kinds = |workload| {
+            let clients = FileClients::new(workload, 1).unwrap();
+            follow(&mut clients.user(1), FileAnswer::Done, 10).0
+        };
+        let mut expected = kinds(&locked);
+        let n_all = expected.len();
+        expected.retain(|kind| usize::from(*kind) < FileKind::Lock.index());
+        assert!(expected.len() < n_all);
+        assert_eq!(kinds(&unlocked), expected);
     }
 
     /// Clients that lock count no units.

@@ -37,6 +37,16 @@ impl<F> HandleTable<F> {
         self.slots.get(usize::from(slot))?.as_ref()
     }
 
+    /// Returns what is open in a slot, to be changed.
+    pub(crate) fn get_mut(&mut self, Handle(slot): Handle) -> Option<&mut OpenFile<F>> {
+        self.slots.get_mut(usize::from(slot))?.as_mut()
+    }
+
+    /// Returns whether nothing is open.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.slots.iter().all(Option::is_none)
+    }
+
     /// Empties a slot, and returns what is to be closed.
     pub(crate) fn remove(&mut self, Handle(slot): Handle) -> Option<OpenFile<F>> {
         self.slots.get_mut(usize::from(slot))?.take()

@@ -83,6 +83,16 @@ impl TargetEndpoint {
         })
     }
 
+    /// Makes the endpoint of another port of the server, under the same policy. A Unix socket has no other.
+    pub(crate) fn at_port(&self, port: u16) -> TargetEndpoint {
+        let place = match &self.place {
+            EndpointAddress::Tcp(address) => EndpointAddress::Tcp(SocketAddr::new(address.ip(), port)),
+            EndpointAddress::Unix(address) => EndpointAddress::Unix(address.clone()),
+        };
+        let TargetEndpoint { policy, sources, .. } = self;
+        TargetEndpoint { place, policy: *policy, sources: sources.clone(), next_source: Cell::new(0) }
+    }
+
     /// Returns the address of the server if the policy does not allow it.
     pub(crate) fn forbidden(&self) -> Option<IpAddr> {
         match &self.place {

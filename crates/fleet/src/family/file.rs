@@ -27,12 +27,13 @@ use files::{
 use languages::foreign_text;
 use model::{
     COMPRESSIBLE_PERCENT, CheckMoment, Fact, FactSection, Family, FileDurability, FileSettingsError,
-    FileWork, FileWorkload, Load, Outcome, Plan, Workload,
+    FileTransport, FileWork, FileWorkload, Load, Outcome, Plan, Workload,
 };
 use observe::{is_in_memory, mounted_file_system};
 use testbed::{MemoryLimitProof, RunningSut};
 use units::{Bytes, Clock, RealClock};
 
+use super::export::FileExport;
 use super::file_cache::{CachePlace, CacheState, drop_machine_caches, wanted_state};
 use super::profile::{EmbeddedData, FamilyProfile, READY_MAX};
 use super::remote_folder::RemoteTarget;
@@ -365,7 +366,12 @@ pub(super) static PROFILE: FamilyProfile = FamilyProfile {
     }),
     fills_started: true,
     prove_memory_limit: Some(prove_memory_limit),
-    started: Some(|sut, _| ResolvedTarget::of(RemoteTarget::started(FileShare::of_sut(sut), sut.addr()))),
+    started: Some(|sut, _| match sut.file_transport() {
+        Some(FileTransport::Nfs) => {
+            ResolvedTarget::of(RemoteTarget::started(FileExport::of_sut(sut), sut.addr()))
+        }
+        _ => ResolvedTarget::of(RemoteTarget::started(FileShare::of_sut(sut), sut.addr())),
+    }),
     disk_use,
     check_room: |_, _| Ok(()),
     contents: |_| None,

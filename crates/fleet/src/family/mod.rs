@@ -12,6 +12,7 @@ mod deferred;
 #[cfg(feature = "echo")]
 mod echo;
 mod embedded;
+mod export;
 mod file;
 mod file_cache;
 mod order_entry;
@@ -38,6 +39,7 @@ use units::RealClock;
 pub use app::ApplicationServer;
 pub use database::ExternalDatabase;
 pub use database_url::{DatabaseUrlError, UrlEncryption};
+pub use export::FileExport;
 pub use file::FileDirectory;
 pub use file_cache::CacheStateError;
 pub use order_entry::OrderDatabase;
@@ -74,6 +76,8 @@ pub enum ExternalServer {
     Directory(FileDirectory),
     /// A share of a file server.
     Share(FileShare),
+    /// An export of a file server.
+    Export(FileExport),
     /// A server of order-entry data.
     OrderEntry(OrderDatabase),
     /// A database that speaks SQL, for order entry.
@@ -127,6 +131,10 @@ impl ExternalServer {
             ExternalServer::Share(share) => {
                 let at = move |address, _| RemoteTarget::there(share.clone(), address);
                 HostTarget::new(&share.host, share.port, at).into()
+            }
+            ExternalServer::Export(export) => {
+                let at = move |address, _| RemoteTarget::there(export.clone(), address);
+                HostTarget::new(&export.host, export.port(), at).into()
             }
             ExternalServer::OrderEntry(server) => {
                 let at = move |address, _| OrderTarget { address, server: server.clone() };

@@ -10,7 +10,9 @@ use std::io;
 use std::net::SocketAddr;
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{self, RecvTimeoutError, Sender};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use benchmarks::file::FileClients;
@@ -18,9 +20,9 @@ use drivers::file::directory::{PopulationCheck, PopulationSummary};
 use drivers::file::{FileClientOptions, FileSetPlan};
 use engine::Driver;
 use files::FileOperation;
-use model::{CheckMoment, Fact, FactSection, Family, Plan, WholeRequest};
+use model::{CheckMoment, Fact, FactSection, Family, FileWorkload, Plan, WholeRequest};
 use tokio::runtime::{Builder, Runtime};
-use units::RealClock;
+use units::{Bytes, RealClock};
 
 use super::file::{
     AS_LEFT, FILES, GENERATIONS, MACHINE_IS_COLD, READING, check_files, client_options, files_of, make_files,
@@ -107,9 +109,11 @@ pub(super) trait RemoteShare: fmt::Debug + fmt::Display + Send + Sync + 'static 
     fn load(
         clients: &Self::Clients,
         users: FileClients,
-        whole: Option<WholeRequest>,
+        _: Option<WholeRequest>,
         work: ThreadWork<'_>,
-    ) -> io::Result<()>;
+    ) -> io::Result<()> {
+        work.run_with(users, |client| Self::client(clients, client))
+    }
 }
 
 /// A session that holds the folder of a run on a file server.
@@ -144,6 +148,19 @@ pub(super) trait RemoteFolder: fmt::Debug + Send + 'static {
         n_skipped: u64,
         least_bytes: u64,
     ) -> impl Future<Output = Result<u64, Self::Error>>;
+
+    /// Returns how often the server must hear of the session, so that the folder stays held; `None` if it need not.
+    fn renewal_interval(&self) -> Option<Duration> {
+        None
+    }
+
+    /// Lets the server hear of the session.
+    ///
+    /// # Errors
+    /// The session ended.
+    fn renew(&mut self) -> impl Future<Output = Result<(), Self::Error>> {
+        std::future::ready(Ok(()))
+    }
 
     /// Removes the folder with all that is in it.
     ///
@@ -191,20 +208,17 @@ impl<S: RemoteShare> RemoteTarget<S> {
         files: &FileSetPlan,
         progress: &mut dyn FnMut(u64, u64) -> ControlFlow<()>,
     ) -> Result<(), VerifyError> {
-        let (mut n_read, mut done) = (0, 0);
-        let mut left = files.files();
+        let (n_files, n_bytes) = (files.n_files(), files.bytes());
+        let mut n_read = 0;
         loop {
             let n = folder.read(files, n_read).map_err(|error| self.share.unusable(error))?;
             if n == 0 {
                 return Ok(());
             }
             n_read += n;
-            done += left
-                .by_ref()
-                .take(usize::try_from(n).unwrap_or(usize::MAX))
-                .map(|file| file.bytes)
-                .sum::<u64>();
-            if progress(done, files.bytes()).is_break() {
+            // As if all files were of one size.
+            let done = u128::from(n_bytes) * u128::from(n_read) / u128::from(n_files.max(1));
+            if progress(u64::try_from(done).unwrap_or(n_bytes), n_bytes).is_break() {
                 return Err(VerifyError::Interrupted);
             }
         }
@@ -344,13 +358,34 @@ impl<S: RemoteShare> LoadTarget for RemoteTarget<S> {
     }
 }
 
+/// Checks that a server takes each request of a workload as a whole, where it is measured by its size.
+///
+/// # Errors
+/// It takes only smaller ones.
+pub(super) fn check_requests(
+    share: &impl fmt::Display,
+    workload: &FileWorkload,
+    read_bytes_max: u32,
+    write_bytes_max: u32,
+) -> Result<(), VerifyError> {
+    let Some(WholeRequest { bytes, is_write }) = workload.whole_request() else { return Ok(()) };
+    let most = if is_write { write_bytes_max } else { read_bytes_max };
+    if bytes <= u64::from(most) {
+        return Ok(());
+    }
+    let (bytes, most) = (Bytes(bytes), Bytes(most.into()));
+    Err(VerifyError::LargeRequest { target: share.to_string(), bytes, most, is_write })
+}
+
 /// The folders that this process holds on servers that were there already, by their places.
 static HELD: Mutex<Vec<(FolderPlace, Weak<dyn Any + Send + Sync>)>> = Mutex::new(Vec::new());
 
 /// The folder of this process on a server. Runs that take turns on one have the same; it is removed with the last of them.
 #[derive(Debug)]
 struct HeldFolder<F: RemoteFolder> {
-    session: Mutex<FolderSession<F>>,
+    /// Ends before the session does, as fields are dropped in their order.
+    _keeper: Option<Keeper>,
+    session: Arc<Mutex<FolderSession<F>>>,
     /// Whether all files have been made since the last load point, so that their content is known.
     are_new: AtomicBool,
 }
@@ -370,8 +405,11 @@ impl<F: RemoteFolder> HeldFolder<F> {
                 () = stopped(stop) => Err(VerifyError::Interrupted),
             }
         })?;
+        let interval = folder.renewal_interval();
         let session = FolderSession { runtime, folder: Some(folder), is_removed: !target.is_started };
-        Ok(HeldFolder { session: Mutex::new(session), are_new: AtomicBool::new(false) })
+        let session = Arc::new(Mutex::new(session));
+        let keeper = interval.map(|interval| Keeper::start(Arc::clone(&session), interval));
+        Ok(HeldFolder { _keeper: keeper, session, are_new: AtomicBool::new(false) })
     }
 
     fn populate(
@@ -391,6 +429,37 @@ impl<F: RemoteFolder> HeldFolder<F> {
     fn read(&self, files: &FileSetPlan, n_skipped: u64) -> Result<u64, F::Error> {
         let FolderSession { runtime, folder, .. } = &mut *locked(&self.session);
         runtime.block_on(Box::pin(opened(folder).read(files, n_skipped, READ_BYTES)))
+    }
+}
+
+/// A thread that lets the server hear of a session now and then, while a load point goes on. It ends when it is dropped.
+#[derive(Debug)]
+struct Keeper {
+    stop: Option<Sender<()>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Keeper {
+    fn start<F: RemoteFolder>(session: Arc<Mutex<FolderSession<F>>>, interval: Duration) -> Keeper {
+        let (stop, stopped) = mpsc::channel();
+        let keep = move || {
+            while stopped.recv_timeout(interval) == Err(RecvTimeoutError::Timeout) {
+                let FolderSession { runtime, folder, .. } = &mut *locked(&session);
+                // A session that has ended is found by whoever needs it.
+                let _ = runtime.block_on(Box::pin(opened(folder).renew()));
+            }
+        };
+        Keeper { stop: Some(stop), thread: Some(thread::spawn(keep)) }
+    }
+}
+
+impl Drop for Keeper {
+    fn drop(&mut self) {
+        self.stop = None;
+        if let Some(thread) = self.thread.take() {
+            // It has panicked if it cannot be joined, and the session is whole even then.
+            let _ = thread.join();
+        }
     }
 }
 

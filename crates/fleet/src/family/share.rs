@@ -21,7 +21,7 @@ use units::{Bytes, RealClock};
 
 use super::database_url::encoded;
 use super::file::workload;
-use super::remote_folder::{FolderPlace, RemoteFolder, RemoteShare, SESSION_MAX};
+use super::remote_folder::{FolderPlace, RemoteFolder, RemoteShare, SESSION_MAX, check_requests};
 use super::{SetupError, TargetTextError, host_and_port, host_of};
 use crate::thread::ThreadWork;
 use crate::verify::VerifyError;
@@ -139,9 +139,9 @@ impl FileShare {
 
     /// Returns the share as a run with these settings uses it.
     fn target(&self, address: SocketAddr, workload: &FileWorkload) -> Result<SmbTarget, SetupError> {
-        let dialect = match workload.smb.dialect {
-            FileDialect::Smb2_1 => SmbDialect::V2_1,
-            FileDialect::Smb3_1_1 => SmbDialect::V3_1_1,
+        let dialect = match workload.dialect() {
+            Some(FileDialect::Smb2_1) => SmbDialect::V2_1,
+            _ => SmbDialect::V3_1_1,
         };
         let options = SmbOptions::new(dialect, workload.smb.is_signed, workload.smb.is_encrypted)
             .map_err(|SmbOptionsError| FileSettingsError::NoEncryption)?;
@@ -180,8 +180,9 @@ impl RemoteShare for FileShare {
         let workload = workload(plan)?;
         let target = self.target(address, workload)?;
         let found = SmbServerFacts::find(&target, &plan.source_addresses, SESSION_MAX).await;
-        let found = found.and_then(|facts| check_requests(workload, &facts).map(|()| facts));
-        Ok(described(&found.map_err(|error| self.unusable(error))?))
+        let found = found.map_err(|error| self.unusable(error))?;
+        check_requests(self, workload, found.read_bytes_max, found.write_bytes_max)?;
+        Ok(described(&found))
     }
 
     async fn open(&self, address: SocketAddr, plan: &Plan) -> Result<SmbShare, VerifyError> {
@@ -260,19 +261,6 @@ impl RemoteFolder for SmbShare {
     async fn remove(self) -> Result<(), SmbShareError> {
         SmbShare::remove(self).await
     }
-}
-
-/// Checks that the server takes each request of a workload as a whole, where it is measured by its size.
-///
-/// # Errors
-/// It takes only smaller ones.
-fn check_requests(workload: &FileWorkload, facts: &SmbServerFacts) -> Result<(), SmbShareError> {
-    let Some(WholeRequest { bytes, is_write }) = workload.whole_request() else { return Ok(()) };
-    let most = if is_write { facts.write_bytes_max } else { facts.read_bytes_max };
-    if bytes <= u64::from(most) {
-        return Ok(());
-    }
-    Err(SmbShareError::LargeRequest { bytes: Bytes(bytes), most: Bytes(most.into()), is_write })
 }
 
 /// Describes a session as it was found.

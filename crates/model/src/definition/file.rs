@@ -20,17 +20,17 @@ pub(super) static SPEC: FamilySpec = FamilySpec {
     },
 };
 
-/// The URLs of directories and shares.
+/// The URLs of directories, shares and exports.
 fn target() -> ValueSpec<String> {
     line().and_then(|written| {
         let begins = |scheme: &str| {
             written.get(..scheme.len()).is_some_and(|start| start.eq_ignore_ascii_case(scheme))
         };
-        if begins("file:///") || begins("smb://") {
+        if begins("file:///") || begins("smb://") || begins("nfs://") {
             Ok(written)
         } else {
-            Err(ValueError::new("expected the URL of a directory or a share")
-                .hint("write `file:///PATH` or `smb://USER@HOST/SHARE`"))
+            Err(ValueError::new("expected the URL of a directory, a share or an export")
+                .hint("write `file:///PATH`, `smb://USER@HOST/SHARE` or `nfs://HOST/EXPORT`"))
         }
     })
 }
@@ -79,7 +79,8 @@ mod tests {
         };
         let expected = FileWorkload {
             transport: FileTransport::Smb,
-            smb: FileSmbSettings { dialect: FileDialect::Smb2_1, is_signed: true, is_encrypted: false },
+            dialect: Some(FileDialect::Smb2_1),
+            smb: FileSmbSettings { is_signed: true, is_encrypted: false },
             verify: FileVerify::Full,
             durability: FileDurability::Write,
             cache: FileCache::Warm,
@@ -128,7 +129,7 @@ mod tests {
         line 20, `"stat"`: `protocol.test` is not valid: the work of this benchmark has no use for it
         line 19, `"shared:4"`: `protocol.files` is not valid: expected private, shared, many or many:N, found `shared:4`
         line 21, `"16 MiB"`: `protocol.block` is not valid: expected a size such as `4 KiB`, from 4.0 KiB up to 8.0 MiB
-        line 9, `"http://127.0.0.1/"`: `target` is not valid: expected the URL of a directory or a share
+        line 9, `"http://127.0.0.1/"`: `target` is not valid: expected the URL of a directory, a share or an export
         "#);
     }
 }

@@ -28,6 +28,9 @@ const VERIFY: &str = "verify";
 const DURABILITY: &str = "durability";
 const CACHE: &str = "cache";
 
+/// The dialect that is chosen by the transport.
+const NEWEST: &str = "newest";
+
 /// A mebibyte, the unit of workspaces.
 const MEBIBYTE: u64 = 1 << 20;
 
@@ -45,6 +48,7 @@ pub(crate) const SETTINGS: &[Setting] = &[
                 "Calls on a directory of this machine, of a disk or of whatever is mounted there",
             ),
             SettingChoice::new("smb", "SMB, in a session of each client"),
+            SettingChoice::new("nfs", "NFS, each client over a connection of its own"),
         ]),
         key: DefinitionKey::Optional("directory"),
         access: SettingAccess::Whole {
@@ -57,12 +61,15 @@ pub(crate) const SETTINGS: &[Setting] = &[
         title: "dialect",
         about: "only dialect of the transport that is offered to the server",
         kind: SettingKind::Choice(&[
+            SettingChoice::new(NEWEST, "The newest one of the transport: SMB 3.1.1, NFS 4.1"),
             SettingChoice::new("2.1", "SMB 2.1, of Windows 7: signatures, no encryption"),
             SettingChoice::new("3.1.1", "SMB 3.1.1, of Windows 10"),
+            SettingChoice::new("v3", "NFS 3, of which locks are left out"),
+            SettingChoice::new("v4.1", "NFS 4.1"),
         ]),
-        key: DefinitionKey::Optional("3.1.1"),
+        key: DefinitionKey::Optional(NEWEST),
         access: SettingAccess::Whole {
-            text: |configuration| Some(smb(configuration)?.dialect.name().to_owned()),
+            text: |configuration| Some(file(configuration)?.dialect()?.name().to_owned()),
             apply: |configuration, value| apply_to(configuration, DIALECT, value),
         },
     },
@@ -321,7 +328,7 @@ const MANY: u32 = 16;
 pub(crate) fn apply(workload: &mut FileWorkload, name: &str, value: &SettingValue) {
     match (name, value) {
         (TRANSPORT, _) => workload.transport = chosen(value).unwrap_or(workload.transport),
-        (DIALECT, _) => workload.smb.dialect = chosen(value).unwrap_or(workload.smb.dialect),
+        (DIALECT, _) => workload.dialect = chosen(value),
         (SIGNING, SettingValue::Choice(name, _)) => workload.smb.is_signed = *name == "on",
         (ENCRYPTION, SettingValue::Choice(name, _)) => workload.smb.is_encrypted = *name == "on",
         (VERIFY, _) => workload.verify = chosen(value).unwrap_or(workload.verify),
@@ -516,7 +523,7 @@ mod tests {
     }
 
     #[test]
-    fn settings_of_sessions_apply_to_smb_only() {
+    fn settings_of_sessions_apply_to_their_transports_only() {
         let directory = configuration(FileWork::DiskMix(FileMixSettings::STANDARD));
         let shown = |configuration: &Configuration| -> Vec<String> {
             let of_sessions =
@@ -529,11 +536,14 @@ mod tests {
         let choose = |name, value| Family::File.choose_setting(name, value).unwrap();
         let chosen = [choose(SIGNING, "on"), choose(ENCRYPTION, "on")];
         assert!(shown(&directory.clone().with(&chosen)).is_empty());
-        let smb = directory.with(&[choose(TRANSPORT, "smb")]);
+        let smb = directory.clone().with(&[choose(TRANSPORT, "smb")]);
         assert_eq!(shown(&smb), ["dialect=3.1.1", "signing=off", "encryption=off"]);
         assert_eq!(shown(&smb.clone().with(&chosen)), ["dialect=3.1.1", "signing=on", "encryption=on"]);
         let old = smb.with(&[choose(DIALECT, "2.1")]);
         assert_eq!(shown(&old), ["dialect=2.1", "signing=off", "encryption=off"]);
+        let nfs = directory.with(&[choose(TRANSPORT, "nfs")]);
+        assert_eq!(shown(&nfs), ["dialect=v4.1"]);
+        assert_eq!(shown(&nfs.with(&[choose(DIALECT, "v3")])), ["dialect=v3"]);
     }
 
     /// The values of a definition that leaves all settings out are those of the workload that it begins with, but for the

@@ -12,6 +12,7 @@ use thiserror::Error;
 use units::{Bytes, Ratio};
 
 use super::family_workload::{FamilyWorkload, SESSIONS_MAX};
+use super::nfs_codes::{NFS_VIOLATIONS, NFS3_STATUSES, NFS4_STATUSES};
 use crate::{
     Catalog, CodeName, Family, HasKind, Measure, MeasureUnit, Noun, OperationKind, Outcome, Score, ThinkTime,
     Words,
@@ -106,6 +107,17 @@ const OUTCOMES_OF_MESSAGES: [Outcome; 6] = [
     Outcome::OversizedHead,
     Outcome::MalformedBody,
     Outcome::ValueMissing,
+];
+
+/// Those over NFS: a flush may find that the server has lost what was written before.
+const OUTCOMES_OF_NFS: [Outcome; 7] = [
+    Outcome::Refused,
+    Outcome::NoLocalPort,
+    Outcome::MalformedHead,
+    Outcome::OversizedHead,
+    Outcome::MalformedBody,
+    Outcome::ValueMissing,
+    Outcome::NotCommitted,
 ];
 
 /// The errors of Linux (errno(3), in the numbers of most processors), which are the codes of failures on a directory.
@@ -237,6 +249,8 @@ names! {
         Directory = "directory",
         /// SMB, in a session of each client.
         Smb = "smb",
+        /// NFS, each client over a connection of its own.
+        Nfs = "nfs",
     }
 }
 
@@ -248,6 +262,10 @@ names! {
         Smb2_1 = "2.1",
         /// SMB 3.1.1, of Windows 10.
         Smb3_1_1 = "3.1.1",
+        /// NFS 3: no sessions, and no locks.
+        Nfs3 = "v3",
+        /// NFS 4.1, in a session of each client.
+        Nfs4_1 = "v4.1",
     }
 }
 
@@ -361,6 +379,8 @@ pub struct FileWorkload {
     pub work: FileWork,
     /// The way in which they reach their files.
     pub transport: FileTransport,
+    /// The only dialect of the transport that is offered to the server; the newest one unless it is given.
+    pub dialect: Option<FileDialect>,
     /// Their sessions, where they reach them by SMB.
     pub smb: FileSmbSettings,
     /// The depth to which bytes that were read are verified.
@@ -386,8 +406,6 @@ pub struct WholeRequest {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FileSmbSettings {
-    /// The only dialect that is offered.
-    pub dialect: FileDialect,
     /// Whether all messages are signed, and the signatures of replies verified. Encrypted ones are not signed besides.
     pub is_signed: bool,
     /// Whether all messages are encrypted.
@@ -493,12 +511,28 @@ pub enum FileSettingsError {
     /// Encryption in a dialect without.
     #[error("SMB 2.1 has no encryption")]
     NoEncryption,
-    /// Several requests of a client in flight on a directory, where each is a call that blocks.
-    #[error("a client has one call on a directory in flight, not {0}")]
-    InFlightInDirectory(u8),
+    /// Several requests of a client in flight by a transport without: on a directory each is a call that blocks.
+    #[error("a client has one request in flight with `transport={transport}`, not {n}")]
+    InFlight {
+        /// The transport.
+        transport: FileTransport,
+        /// The number of requests.
+        n: u8,
+    },
     /// Several requests of a client in flight, which are due on a schedule.
     #[error("operations on a schedule are sent by clients with one request in flight, not {0}")]
     InFlightOnSchedule(u32),
+    /// A dialect of another transport.
+    #[error("`dialect={dialect}` applies to `transport={}`, and this run has `transport={transport}`", dialect.transport())]
+    OtherDialect {
+        /// The dialect.
+        dialect: FileDialect,
+        /// The transport of the run.
+        transport: FileTransport,
+    },
+    /// A test of locks in a dialect without.
+    #[error("clients of NFS 3 lock nothing, and this test does nothing else")]
+    NoLocks,
 }
 
 impl FileSettingsError {
@@ -508,12 +542,16 @@ impl FileSettingsError {
             FileSettingsError::NoEncryption => {
                 "encrypt SMB 3.1.1 (`--set dialect=3.1.1`), or leave `encryption` out"
             }
-            FileSettingsError::InFlightInDirectory(_) => {
+            FileSettingsError::InFlight { .. } => {
                 "load a share (`--target smb://USER@HOST/SHARE`), add clients, or leave `in-flight` out"
             }
             FileSettingsError::InFlightOnSchedule(_) => {
                 "give `--load` instead of `--rate`, or leave `in-flight` out"
             }
+            FileSettingsError::OtherDialect { .. } => {
+                "leave `dialect` out, or load a target of that transport: `smb://USER@HOST/SHARE` or `nfs://HOST/EXPORT`"
+            }
+            FileSettingsError::NoLocks => "choose another test, or NFS 4.1 (`--set dialect=v4.1`)",
             FileSettingsError::Workspace(_)
             | FileSettingsError::Stream(_)
             | FileSettingsError::Request { .. } => {
@@ -565,19 +603,47 @@ impl FileTest {
     }
 }
 
-impl FileSmbSettings {
-    /// The standard ones: SMB 3.1.1, neither signed nor encrypted.
-    pub const STANDARD: FileSmbSettings =
-        FileSmbSettings { dialect: FileDialect::Smb3_1_1, is_signed: false, is_encrypted: false };
+impl FileTransport {
+    /// Returns the dialect of clients unless one is given; `None` where there are none.
+    fn newest_dialect(self) -> Option<FileDialect> {
+        match self {
+            FileTransport::Directory => None,
+            FileTransport::Smb => Some(FileDialect::Smb3_1_1),
+            FileTransport::Nfs => Some(FileDialect::Nfs4_1),
+        }
+    }
+}
 
-    /// Describes the sessions.
-    fn text(&self) -> String {
+impl FileDialect {
+    /// Returns the transport that it is one of.
+    pub fn transport(self) -> FileTransport {
+        match self {
+            FileDialect::Smb2_1 | FileDialect::Smb3_1_1 => FileTransport::Smb,
+            FileDialect::Nfs3 | FileDialect::Nfs4_1 => FileTransport::Nfs,
+        }
+    }
+
+    /// Describes sessions over NFS.
+    fn nfs_text(self) -> &'static str {
+        match self {
+            FileDialect::Nfs3 => "NFS 3, without locks, a connection of each client",
+            _ => "NFS 4.1, a session of each client",
+        }
+    }
+}
+
+impl FileSmbSettings {
+    /// The standard ones: neither signed nor encrypted.
+    pub const STANDARD: FileSmbSettings = FileSmbSettings { is_signed: false, is_encrypted: false };
+
+    /// Describes sessions of a dialect.
+    fn text(&self, dialect: FileDialect) -> String {
         let protection = match (self.is_encrypted, self.is_signed) {
             (true, _) => "encrypted",
             (false, true) => "signed",
             (false, false) => "neither signed nor encrypted",
         };
-        format!("SMB {}, {protection}, a session of each client", self.dialect)
+        format!("SMB {dialect}, {protection}, a session of each client")
     }
 }
 
@@ -678,6 +744,7 @@ impl FileWorkload {
         FileWorkload {
             work,
             transport: FileTransport::Directory,
+            dialect: None,
             smb: FileSmbSettings::STANDARD,
             verify: FileVerify::Stamp,
             durability: FileDurability::Flush,
@@ -691,15 +758,24 @@ impl FileWorkload {
     /// # Errors
     /// They cannot.
     pub fn check(&self) -> Result<(), FileSettingsError> {
-        if self.is_over_smb() && self.smb.is_encrypted && self.smb.dialect == FileDialect::Smb2_1 {
+        let transport = self.transport;
+        if let Some(dialect) = self.dialect.filter(|dialect| dialect.transport() != transport) {
+            return Err(FileSettingsError::OtherDialect { dialect, transport });
+        }
+        if self.is_over_smb() && self.smb.is_encrypted && self.dialect == Some(FileDialect::Smb2_1) {
             return Err(FileSettingsError::NoEncryption);
+        }
+        if let FileWork::Micro(FileMicroSettings { test: FileTest::Lock, .. }) = self.work
+            && !self.has_locks()
+        {
+            return Err(FileSettingsError::NoLocks);
         }
         match &self.work {
             FileWork::DiskMix(mix) => mix.mix(0).map(drop).map_err(FileSettingsError::from),
             FileWork::Streams(streams) => {
                 streams.shape()?;
-                if 1 < streams.in_flight && self.transport == FileTransport::Directory {
-                    return Err(FileSettingsError::InFlightInDirectory(streams.in_flight));
+                if 1 < streams.in_flight && self.transport != FileTransport::Smb {
+                    return Err(FileSettingsError::InFlight { transport, n: streams.in_flight });
                 }
                 Ok(())
             }
@@ -740,6 +816,16 @@ impl FileWorkload {
             }
             FileWork::DiskMix(_) | FileWork::Micro(_) => None,
         }
+    }
+
+    /// Returns the only dialect that clients offer to the server; `None` where they load a directory.
+    pub fn dialect(&self) -> Option<FileDialect> {
+        self.dialect.or(self.transport.newest_dialect())
+    }
+
+    /// Returns whether clients lock files where the mix says so: with NFS 3 they leave it out.
+    pub fn has_locks(&self) -> bool {
+        self.dialect() != Some(FileDialect::Nfs3)
     }
 
     /// Returns whether clients reach their files by SMB.
@@ -788,10 +874,12 @@ impl FileWorkload {
 
     /// Returns what a run of the workload counts and measures.
     pub fn catalog(&self) -> Catalog {
+        // Locks are the last ones.
+        let n_kinds = if self.has_locks() { N_KINDS } else { FileKind::Lock as usize };
         let shares = match &self.work {
             FileWork::DiskMix(mix) => {
                 let cycle = mix.cycle();
-                let total: f64 = cycle.iter().sum();
+                let total: f64 = cycle[..n_kinds].iter().sum();
                 cycle.map(|n| Some(n / total))
             }
             FileWork::Streams(_) | FileWork::Micro(_) => [None; N_KINDS],
@@ -816,7 +904,7 @@ impl FileWorkload {
             measures.push(Measure { is_always: false, has_spread: true, ..first_data });
         }
         Catalog {
-            kinds: FileKind::ALL.into_iter().zip(shares).map(kind).collect(),
+            kinds: FileKind::ALL.into_iter().zip(shares).take(n_kinds).map(kind).collect(),
             units: unit.iter().map(|unit| unit.one.clone()).collect(),
             pauses: Vec::new(),
             measures,
@@ -841,17 +929,21 @@ impl FileWorkload {
         let of_messages: &[Outcome] = match self.transport {
             FileTransport::Directory => &[],
             FileTransport::Smb => &OUTCOMES_OF_MESSAGES,
+            FileTransport::Nfs => &OUTCOMES_OF_NFS,
         };
         OUTCOMES.iter().chain(of_messages).copied().collect()
     }
 
     /// Returns the names of the codes of failures.
     fn codes(&self) -> Vec<CodeName> {
-        let codes = match self.transport {
-            FileTransport::Directory => &ERRNO_NAMES[..],
-            FileTransport::Smb => &SMB_CODES,
+        let [statuses, violations]: [&[(u32, &str)]; 2] = match (self.transport, self.dialect()) {
+            (FileTransport::Directory, _) => [&ERRNO_NAMES, &[]],
+            (FileTransport::Smb, _) => [&SMB_CODES, &[]],
+            (FileTransport::Nfs, Some(FileDialect::Nfs3)) => [&NFS3_STATUSES, &NFS_VIOLATIONS],
+            (FileTransport::Nfs, _) => [&NFS4_STATUSES, &NFS_VIOLATIONS],
         };
-        codes.iter().map(|(code, name)| CodeName { code: *code, name: (*name).to_owned() }).collect()
+        let codes = statuses.iter().chain(violations);
+        codes.map(|(code, name)| CodeName { code: *code, name: (*name).to_owned() }).collect()
     }
 
     /// Returns the group of operations that clients count; `None` if they go on without an end.
@@ -886,9 +978,10 @@ impl FileWorkload {
 
     /// Describes what figures of the workload must not be shown without.
     fn way_text(&self) -> String {
-        let way = match self.transport {
-            FileTransport::Directory => "calls of the load generator on a directory".to_owned(),
-            FileTransport::Smb => self.smb.text(),
+        let way = match self.dialect() {
+            None => "calls of the load generator on a directory".to_owned(),
+            Some(dialect) if self.is_over_smb() => self.smb.text(dialect),
+            Some(dialect) => dialect.nfs_text().to_owned(),
         };
         let durability = match self.durability {
             FileDurability::Flush => "a flush ends when the file is on the disk",
@@ -1062,14 +1155,13 @@ mod tests {
 
     #[test]
     fn workloads_over_smb_have_its_codes_and_outcomes_and_say_how_messages_are_protected() {
-        let over = |smb| FileWorkload {
+        let with = |dialect, is_signed, is_encrypted| FileWorkload {
             transport: FileTransport::Smb,
-            smb,
+            dialect,
+            smb: FileSmbSettings { is_signed, is_encrypted },
             ..FileWorkload::new(FileWork::DiskMix(FileMixSettings::STANDARD))
         };
-        let with =
-            |dialect, is_signed, is_encrypted| over(FileSmbSettings { dialect, is_signed, is_encrypted });
-        let plain = over(FileSmbSettings::STANDARD);
+        let plain = with(None, false, false);
         let catalog = plain.catalog();
         assert_eq!((plain.check(), catalog.check()), (Ok(()), Ok(())));
         let names = [0, 0xC000_0043, 0xE5B0_000D, 28].map(|code| catalog.code_name(code));
@@ -1078,18 +1170,54 @@ mod tests {
         let fails_with = |outcome| (catalog.can_fail_with(outcome), directory.can_fail_with(outcome));
         assert_eq!(fails_with(Outcome::MalformedHead), (true, false));
         assert_eq!(fails_with(Outcome::SessionLost), (true, true));
-        let both = with(FileDialect::Smb3_1_1, true, true);
+        let both = with(Some(FileDialect::Smb3_1_1), true, true);
         assert_eq!((plain.is_encrypted(), both.is_encrypted()), (false, true));
-        let old = with(FileDialect::Smb2_1, true, true);
+        let old = with(Some(FileDialect::Smb2_1), true, true);
         assert_eq!(old.check(), Err(FileSettingsError::NoEncryption));
-        let unused = FileWorkload { transport: FileTransport::Directory, ..old };
+        let unused = FileWorkload { transport: FileTransport::Directory, dialect: None, ..old };
         assert_eq!((unused.check(), unused.is_encrypted()), (Ok(()), false));
-        let texts = [plain, with(FileDialect::Smb2_1, true, false), both].map(|one| one.way_text());
+        let texts = [plain, with(Some(FileDialect::Smb2_1), true, false), both].map(|one| one.way_text());
         insta::assert_snapshot!(texts.join("\n"), @"
         SMB 3.1.1, neither signed nor encrypted, a session of each client; a flush ends when the file is on the disk
         SMB 2.1, signed, a session of each client; a flush ends when the file is on the disk
         SMB 3.1.1, encrypted, a session of each client; a flush ends when the file is on the disk
         ");
+    }
+
+    /// Locks on NFS 3 are left out, and neither counted nor expected.
+    #[test]
+    fn workloads_over_nfs_have_the_codes_of_their_version_and_say_what_is_left_out() {
+        let with = |dialect| FileWorkload {
+            transport: FileTransport::Nfs,
+            dialect,
+            ..FileWorkload::new(FileWork::DiskMix(FileMixSettings::STANDARD))
+        };
+        let [newest, old] = [with(None), with(Some(FileDialect::Nfs3))];
+        let names = |workload: &FileWorkload| {
+            let catalog = workload.catalog();
+            assert_eq!((workload.check(), catalog.check()), (Ok(()), Ok(())));
+            let shares: f64 = catalog.kinds.iter().filter_map(|kind| kind.share).sum();
+            assert!((shares - 1.0).abs() < 1e-9, "{shares}");
+            [70, 10008, 0xE5B1_000D].map(|code| catalog.code_name(code).map(str::to_owned))
+        };
+        let of = |names: [&str; 3]| names.map(|name| Some(name.to_owned()));
+        assert_eq!(names(&newest), of(["NFS4ERR_STALE", "NFS4ERR_DELAY", "NFS_SHORT"]));
+        assert_eq!(names(&old), of(["NFS3ERR_STALE", "NFS3ERR_JUKEBOX", "NFS_SHORT"]));
+        let last_kind = |workload: &FileWorkload| workload.catalog().kinds.pop().unwrap().name;
+        assert_eq!((last_kind(&newest).as_str(), last_kind(&old).as_str()), ("unlock", "unlink"));
+        let texts = [newest.way_text(), old.way_text()];
+        insta::assert_snapshot!(texts.join("\n"), @"
+        NFS 4.1, a session of each client; a flush ends when the file is on the disk
+        NFS 3, without locks, a connection of each client; a flush ends when the file is on the disk
+        ");
+        let locks = FileWork::Micro(FileMicroSettings::standard(FileTest::Lock));
+        assert_eq!(FileWorkload { work: locks, ..newest }.check(), Ok(()));
+        assert_eq!(FileWorkload { work: locks, ..old }.check(), Err(FileSettingsError::NoLocks));
+        let elsewhere = FileWorkload { transport: FileTransport::Smb, ..old }.check().unwrap_err();
+        assert_eq!(
+            elsewhere.to_string(),
+            "`dialect=v3` applies to `transport=nfs`, and this run has `transport=smb`"
+        );
     }
 
     #[test]

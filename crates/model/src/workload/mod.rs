@@ -2,7 +2,7 @@
 //!
 //! - `web`: requests and pages over HTTP
 //! - `app`: transactions with an application server
-//! - `file`: operations of clients on files
+//! - `file`: operations of clients on files; `nfs_codes`: names of codes over NFS
 //! - `order_entry`: transactions of terminals with a database
 //! - `sql`: transactions of a user's own statements; `sql_lexis`: what is SQL in a statement
 //! - `echo`: messages that come back over TCP, a family for tests
@@ -13,6 +13,7 @@ mod app;
 pub mod echo;
 mod family_workload;
 mod file;
+mod nfs_codes;
 mod order_entry;
 mod sql;
 mod sql_lexis;
@@ -30,6 +31,7 @@ pub use file::{
     FileTest, FileTransport, FileVerify, FileWork, FileWorkKind, FileWorkload, SMB_CODES, WholeRequest,
     file_measure,
 };
+pub use nfs_codes::{NFS_VIOLATIONS, NFS3_STATUSES, NFS4_STATUSES};
 pub use order_entry::{
     DataReset, DatabaseMode, DatabaseProduct, OrderDelivery, OrderEntryWorkload, OrderMix, OrderPacing,
     OrderRequest, OrderSql, order_measure,

@@ -1,9 +1,10 @@
-//! File servers: directories of this machine, a private one unless the run names another, shares, and servers that are
-//! started.
+//! File servers: directories of this machine, a private one unless the run names another, shares, exports, and servers that
+//! are started.
 
 use drivers::file::directory::FileRootError;
+use drivers::file::nfs::NfsShareError;
 use drivers::file::smb::SmbShareError;
-use fleet::{ExternalServer, FileShare};
+use fleet::{ExternalServer, FileExport, FileShare};
 use model::{Family, FileSmbSettings, FileTransport, Plan, Setting};
 use testbed::Recipe;
 
@@ -32,7 +33,7 @@ static DIRECTORY: EmbeddedServer = EmbeddedServer {
 pub(super) static COMMAND_LINE: FamilyCommandLine = FamilyCommandLine {
     article: "a",
     target_form: "file:///PATH",
-    own_schemes: &["file", "smb"],
+    own_schemes: &["file", "nfs", "smb"],
     read_target: |target, _| read_target(target),
     take_secrets: |_, _| Ok(()),
     is_encrypted: |_, _| false,
@@ -40,7 +41,7 @@ pub(super) static COMMAND_LINE: FamilyCommandLine = FamilyCommandLine {
     trusting: |server, _, _| server.clone(),
     own_flag: |_| None,
     started: Some(StartedServers {
-        sut_hint: "choose a file server: `--sut samba`; or omit `--sut` for a directory of this machine",
+        sut_hint: "choose a file server: `--sut samba` or `--sut ganesha`; or omit `--sut` for a directory of this machine",
         check_recipe,
         built_in: None,
     }),
@@ -51,13 +52,16 @@ pub(super) static COMMAND_LINE: FamilyCommandLine = FamilyCommandLine {
     think_time: None,
     calibration: &[],
     calibrated: |_| None,
-    unreachable_hint: "check that the file server runs, its address and its port; or start one: `--sut samba`",
+    unreachable_hint: "check that the file server runs, its address and its port; or start one: `--sut samba` or `--sut ganesha`",
     wrong_hint: DATA_HINT,
     own_wrong_hint: DATA_HINT,
 };
 
-/// Reads a target: a directory, or a share with the password of its account.
+/// Reads a target: a directory, an export, or a share with the password of its account.
 fn read_target(target: &str) -> Result<ExternalServer, Failure> {
+    if FileExport::is_scheme_of(target) {
+        return Ok(ExternalServer::Export(target.parse().map_err(Failure::usage)?));
+    }
     if !FileShare::is_scheme_of(target) {
         return Ok(ExternalServer::Directory(target.parse().map_err(Failure::usage)?));
     }
@@ -71,14 +75,18 @@ fn check_recipe(name: &str, recipe: &Recipe) -> Result<(), Failure> {
     if recipe.file_transport().is_some() {
         return Ok(());
     }
-    let error = format!("this benchmark loads servers whose program is `smbd`, and `{name}` has another");
-    Err(Failure::usage(error).hint("choose `--sut samba`, or omit `--sut` for a directory of this machine"))
+    let error = format!(
+        "this benchmark loads servers whose program is `smbd` or `ganesha.nfsd`, and `{name}` has another"
+    );
+    Err(Failure::usage(error)
+        .hint("choose `--sut samba` or `--sut ganesha`, or omit `--sut` for a directory of this machine"))
 }
 
 /// Returns the transport of a candidate: that of its target or its recipe.
 fn transport(one: &Candidate) -> FileTransport {
     match &one.server {
         ChosenServer::External(ExternalServer::Share(_)) => FileTransport::Smb,
+        ChosenServer::External(ExternalServer::Export(_)) => FileTransport::Nfs,
         ChosenServer::Recipe(recipe) => recipe.file_transport().unwrap_or_default(),
         ChosenServer::External(_) | ChosenServer::BuiltIn | ChosenServer::Embedded(_) => {
             FileTransport::Directory
@@ -103,22 +111,32 @@ fn check_plan(one: &Candidate, plan: &Plan) -> Result<(), Failure> {
     if transport(one) != FileTransport::Directory {
         return Ok(());
     }
-    let transport = workload.transport.name();
-    let place = if workload.transport == FileTransport::Directory {
-        if workload.smb == FileSmbSettings::STANDARD {
-            return Ok(());
-        }
-        // Of a run they are refused before.
-        format!("`[protocol]` of the benchmark `{}` has settings of SMB, which", plan.benchmark.id)
-    } else if one.has_choice(Setting::FILE_TRANSPORT, transport) {
-        format!("`transport={transport}`")
-    } else {
-        format!("`transport = \"{transport}\"` in `[protocol]` of the benchmark `{}`", plan.benchmark.id)
+    // What a run sets of them is refused before.
+    let settings_of = |transport| {
+        format!(
+            "`[protocol]` of the benchmark `{}` has settings of {transport}, which apply",
+            plan.benchmark.id
+        )
     };
-    let applies = if place.ends_with("which") { "apply" } else { "applies" };
-    let error = format!("{place} {applies} to a share, but this run loads a directory");
+    let name = workload.transport.name();
+    let (transport, applies) = match workload.transport {
+        FileTransport::Directory if workload.smb == FileSmbSettings::STANDARD => return Ok(()),
+        FileTransport::Directory => (FileTransport::Smb, settings_of("SMB")),
+        transport if one.has_choice(Setting::FILE_TRANSPORT, name) => {
+            (transport, format!("`transport={name}` applies"))
+        }
+        transport => {
+            let id = &plan.benchmark.id;
+            (transport, format!("`transport = \"{name}\"` in `[protocol]` of the benchmark `{id}` applies"))
+        }
+    };
+    let (what, target, server) = match transport {
+        FileTransport::Nfs => ("an export", "nfs://HOST/EXPORT", "ganesha"),
+        FileTransport::Smb | FileTransport::Directory => ("a share", "smb://USER@HOST/SHARE", "samba"),
+    };
+    let error = format!("{applies} to {what}, but this run loads a directory");
     Err(Failure::usage(error)
-        .hint("name a share: `--target smb://USER@HOST/SHARE`; or start a server: `--sut samba`"))
+        .hint(format!("name {what}: `--target {target}`; or start a server: `--sut {server}`")))
 }
 
 /// Refuses arguments that concern a server, or connections to it: a directory has neither. Beside servers that are compared
@@ -158,15 +176,27 @@ pub(crate) fn share_hint(why: &SmbShareError) -> Option<String> {
         SmbShareError::InUse(_) => {
             "wait until that run has ended, or choose another folder: `--target smb://USER@HOST/SHARE/FOLDER`"
         }
-        SmbShareError::LargeRequest { most, .. } => {
-            return Some(format!(
-                "choose a smaller block (`--set block=\"{} KiB\"`), or raise the server’s limit",
-                most.0 >> 10
-            ));
-        }
         SmbShareError::Source(_) => "list addresses of this machine with `--source-addresses`",
         SmbShareError::Stopped | SmbShareError::File { .. } | SmbShareError::Slow { .. } => {
             "check that the account can read and write the share, and that its disk has room and no errors"
+        }
+    };
+    Some(hint.to_owned())
+}
+
+/// Returns the remedy for an export that cannot have the files of clients; `None` where its error has one.
+pub(crate) fn export_hint(why: &NfsShareError) -> Option<String> {
+    let hint = match why {
+        NfsShareError::Session(_) => return None,
+        NfsShareError::NotOurs(_) => {
+            "rename it, or choose another folder: `--target nfs://HOST/EXPORT/FOLDER`; Plimsoll touches only what it has made"
+        }
+        NfsShareError::InUse { .. } => {
+            "wait until that run has ended, or choose another folder: `--target nfs://HOST/EXPORT/FOLDER`"
+        }
+        NfsShareError::Source(_) => "list addresses of this machine with `--source-addresses`",
+        NfsShareError::Stopped | NfsShareError::File { .. } | NfsShareError::Slow { .. } => {
+            "check that this user can read and write the export (`nfs://UID:GID@HOST/EXPORT` names another one), and that its disk has room and no errors"
         }
     };
     Some(hint.to_owned())

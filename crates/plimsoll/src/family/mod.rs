@@ -20,7 +20,7 @@ pub(crate) use app::memory_limit_hint;
 pub(crate) use calibrated::CalibratedWorkload;
 pub(crate) use command_line::{FamilyCommandLine, StartedServers, ThinkTimeSettings};
 pub(crate) use database::session_hint;
-pub(crate) use file::{directory_hint, share_hint};
+pub(crate) use file::{directory_hint, export_hint, share_hint};
 pub(crate) use order_entry::data_hint;
 pub(crate) use web::not_fetched_hint;
 
@@ -53,6 +53,6 @@ mod tests {
         let mut schemes: Vec<&str> =
             Family::ALL.iter().flat_map(|family| command_line(*family).own_schemes).copied().collect();
         schemes.sort_unstable();
-        assert_eq!(schemes, ["app", "file", "orders", "smb"]);
+        assert_eq!(schemes, ["app", "file", "nfs", "orders", "smb"]);
     }
 }

@@ -1,128 +1,126 @@
-//! `export` and `--junit`: output for other tools.
+//! The benchmarks of file servers on an export of NFS-Ganesha, and refusals.
 
-use std::fs;
+use std::fs::Permissions;
+use std::os::unix::fs::PermissionsExt;
+use std::path::PathBuf;
+use std::time::Duration;
 
-use serde_json::Value;
+use observe::private_folder::private_folder_in;
+use tempfile::TempDir;
+use testbed::{Recipe, ResourceLimits, RunningSut, SutRequest, SutServer, WebParts, make_private_folder};
 
-use crate::support::Fixture;
+use crate::support::{ExitedCommand, Fixture};
 
-/// Records a short run with limits that any server meets.
-fn fixture_with_run() -> Fixture {
-    let fixture = Fixture::new();
-    let limits = ["--limit", "p50<1min,errors<1%", "--junit", "limits.xml"];
-    let run = ["run", "one-object", "--settle", "0", "--load", "1,2", "--duration", "2", "--out", "run.plim"];
-    let ended = fixture.run(&[&run[..], &limits].concat());
-    ended.assert_run();
-    fixture
+/// Time limit for the server to answer; the machine may be busy.
+const READY_MAX: Duration = Duration::from_secs(30);
+
+/// A load point of two seconds with small workspaces.
+const SHORT: [&str; 9] =
+    ["--quick", "--load", "2", "--duration", "2", "--set", "workspace=15 MiB", "--monitor", "off"];
+
+/// A running server, and a fixture of runs against it.
+struct Ganesha {
+    sut: RunningSut,
+    _base: TempDir,
+    fixture: Fixture,
 }
 
-fn export(fixture: &Fixture, format: &str) -> String {
-    fixture.run(&["export", "run.plim", "--format", format]).expect(0).stdout
+impl Ganesha {
+    fn start() -> Ganesha {
+        let is_root = rustix::process::geteuid().is_root();
+        let text = if is_root {
+            include_str!("../../../../recipes/ganesha.toml")
+        } else {
+            include_str!("../../../../recipes/ganesha-memory.toml")
+        };
+        let recipe = Recipe::parse("ganesha.toml", text).unwrap_or_else(|error| panic!("{error}"));
+        let base = tempfile::tempdir_in("/var/tmp").unwrap();
+        std::fs::set_permissions(base.path(), Permissions::from_mode(0o755)).unwrap();
+        let folder = || make_private_folder(&private_folder_in(base.path())).unwrap();
+        let request = SutRequest {
+            server: SutServer::Recipe(Box::new(recipe)),
+            work_dir: folder(),
+            data_dir: folder(),
+            limits: ResourceLimits::default(),
+            port: None,
+            search_path: Vec::new(),
+            profile: None,
+            variant: None,
+            web: WebParts::default(),
+            program: PathBuf::new(),
+        };
+        let mut sut = RunningSut::start(request).unwrap_or_else(|error| panic!("{error}"));
+        sut.wait_ready(READY_MAX).unwrap_or_else(|error| panic!("{error}"));
+        Ganesha { sut, _base: base, fixture: Fixture::new() }
+    }
+
+    fn run(&self, path: &str, benchmark: &str, arguments: &[&str]) -> ExitedCommand {
+        let target = format!("nfs://{}/{path}", self.sut.addr());
+        self.fixture.run(&[&["run", benchmark, "--target", &target], &SHORT[..], arguments].concat())
+    }
 }
 
-/// Returns the successful operations of the steady phase of each load point, from the report.
-fn reported(fixture: &Fixture) -> Vec<u64> {
-    let report = fixture.report(&fixture.path("run.plim"));
-    let points = report["load_points"].as_array().unwrap();
-    points.iter().map(|point| point["total"]["n"].as_u64().unwrap()).collect()
-}
-
+/// Goal: the Disk Mix runs over NFS 4.1, and its report says so; each run makes its folder, which goes with it.
 #[test]
-fn exports_agree_with_the_report() {
-    let fixture = fixture_with_run();
-    let expected = reported(&fixture);
-    assert_eq!(expected.len(), 2);
-
-    let text = export(&fixture, "ndjson");
-    let lines: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-    let of = |sort: &str| lines.iter().filter(|line| line["type"] == sort).collect::<Vec<_>>();
-    let mut counted = vec![0; 2];
-    for interval in of("interval").iter().filter(|interval| interval["phase"] == "steady") {
-        counted[interval["load_point"].as_u64().unwrap() as usize] +=
-            interval["operations"]["ok"].as_u64().unwrap();
+fn an_export_is_loaded_and_nothing_is_left() {
+    let ganesha = Ganesha::start();
+    for out in ["one.plim", "other.plim"] {
+        ganesha.run("plimsoll", "netbench", &["--out", out]).assert_run();
+        let report = ganesha.fixture.report(&ganesha.fixture.path(out));
+        let point = &report["load_points"][0];
+        assert_eq!(point["total"]["errors"], 0, "{point}");
+        assert!(0.0 < point["score"].as_f64().unwrap());
+        let made = report.to_string();
+        assert!(made.contains("clients’ files: 161 made"), "{made}");
     }
-    assert_eq!(counted, expected);
-    assert_eq!((of("run").len(), of("load_point").len(), of("verdict").len()), (1, 2, 1));
-    assert!(!of("result").is_empty() && !of("detail").is_empty());
-    assert_eq!(lines.last().unwrap()["type"], "verdict");
-    // This machine was monitored; its records have the size of its memory.
-    let memory = |record: &&&Value| record["counters"]["memory.total_bytes"].as_u64().is_some();
-    assert!(of("machine")[0]["name"].is_string() && 2 <= of("resource").iter().filter(memory).count());
-
-    let csv = export(&fixture, "csv");
-    let mut rows = csv.lines().map(|row| row.split(',').collect::<Vec<_>>());
-    let head = rows.next().unwrap();
-    let column = |name: &str| head.iter().position(|column| *column == name).unwrap();
-    let mut counted = vec![0; 2];
-    for row in rows.filter(|row| row[column("phase")] == "steady") {
-        counted[row[column("load_point")].parse::<usize>().unwrap()] +=
-            row[column("n_ok")].parse::<u64>().unwrap();
+    let fixture = &ganesha.fixture;
+    let html = fixture.run(&["report", "one.plim", "--out", "-"]).expect(0).stdout;
+    for text in ["NFS 4.1, a session of each client", "AUTH_SYS, user"] {
+        assert!(html.contains(text), "{text}");
     }
-    assert_eq!(counted, expected);
 
-    let log = export(&fixture, "hlog");
-    assert!(log.contains("\n#[Histogram log format version 1.3]\n"), "{log:.400}");
-    let seconds = log.lines().filter(|line| line.starts_with("Tag=2:steady,")).count();
-    assert_eq!(
-        seconds,
-        of("interval").iter().filter(|one| one["phase"] == "steady" && one["load_point"] == 1).count()
+    let refused = |path: &str, benchmark: &str, more: &[&str], code: i32, error: &str, hint: &str| {
+        let arguments = [&["--out", "x.plim"], more].concat();
+        let ended = ganesha.run(path, benchmark, &arguments).expect(code);
+        ended.expect_stderr(error).expect_stderr(hint);
+        assert!(!fixture.path("x.plim").exists());
+    };
+    refused("none", "netbench", &[], 4, "the server has no `none` to work in", "hint: `showmount -e`");
+    let other = ["--set", "dialect=3.1.1"];
+    refused("plimsoll", "netbench", &other, 2, "applies to `transport=smb`", "hint: leave `dialect` out");
+    let contradiction = "which contradicts `transport=directory`";
+    refused(
+        "plimsoll",
+        "netbench",
+        &["--set", "transport=directory"],
+        2,
+        contradiction,
+        "follows from the server",
     );
-    assert!(log.contains("\nTag=2:steady:"), "{log:.400}");
+    let arguments = ["run", "netbench", "--quick", "--set", "transport=nfs", "--out", "x.plim"];
+    let ended = fixture.run(&arguments).expect(2);
+    ended.expect_stderr("`transport=nfs` applies to an export").expect_stderr("hint: name an export");
 }
 
+/// Goal: a run starts the server, fills its export, and says what was agreed upon. Only root can start it.
 #[test]
-fn junit_of_the_run_and_of_the_export_are_equal() {
-    let fixture = fixture_with_run();
-    let xml = fs::read_to_string(fixture.path("limits.xml")).unwrap();
-    assert_eq!(xml, export(&fixture, "junit"));
-    assert!(xml.contains("tests=\"5\"") && xml.contains("load point 2, 2 users: p50&lt;1min"), "{xml}");
-}
-
-#[test]
-fn an_export_to_a_file_never_overwrites_the_run() {
-    let fixture = fixture_with_run();
-    fixture.run(&["export", "run.plim", "--format", "csv", "--out", "seconds.csv"]).expect(0);
-    assert_eq!(fs::read_to_string(fixture.path("seconds.csv")).unwrap(), export(&fixture, "csv"));
-    fixture
-        .run(&["export", "run.plim", "--format", "csv", "--out", "run.plim"])
-        .expect(2)
-        .expect_stderr("would overwrite the run file `");
-    fixture.run(&["audit", "run.plim"]).expect(0);
-    fixture
-        .run(&["export", "run.plim", "--format", "csv", "--out", "none/seconds.csv"])
-        .expect(2)
-        .expect_stderr("cannot write `none/seconds.csv`");
-    fixture.run(&["export", "none.plim", "--format", "csv"]).expect(2);
-    fixture.run(&["export", "run.plim"]).expect(2).expect_stderr("--format");
-    // A closed pipe is not a failure.
-    let line = r#""$plimsoll" export run.plim --format ndjson | head -1; exit "${PIPESTATUS[0]}""#;
-    fixture.shell(line).expect(0).expect_stdout(r#""type":"run""#);
-}
-
-#[test]
-fn a_damaged_run_leaves_no_partial_export() {
-    let fixture = fixture_with_run();
-    let file = rusqlite::Connection::open(fixture.path("run.plim")).unwrap();
-    file.execute_batch("UPDATE interval SET record = x'ff' WHERE id = (SELECT max(id) FROM interval)")
-        .unwrap();
-    drop(file);
-    for format in ["ndjson", "csv", "hlog", "junit"] {
-        fixture
-            .run(&["export", "run.plim", "--format", format, "--out", "export"])
-            .expect(2)
-            .expect_stderr("interval");
-        assert!(!fixture.path("export").exists(), "{format}");
-    }
-}
-
-#[test]
-fn an_unwritable_output_file_is_reported_before_the_run() {
+fn ganesha_is_started_by_a_run() {
     let fixture = Fixture::new();
-    let run = ["run", "one-object", "--load", "1", "--duration", "1", "--out", "run.plim"];
-    fixture
-        .run(&[&run[..], &["--junit", "none/limits.xml"]].concat())
-        .expect(2)
-        .expect_stderr("cannot write `none/limits.xml`")
-        .expect_stderr("hint: create the directory first");
-    assert!(!fixture.path("run.plim").exists());
+    let arguments = ["run", "netbench", "--sut", "ganesha"];
+    let more = ["--settle", "0.3", "--ramp-up", "0.2", "--out", "x.plim"];
+    let ended = fixture.run(&[&arguments[..], &SHORT, &more].concat());
+    if !rustix::process::geteuid().is_root() {
+        ended.expect(4).expect_stderr("can be started by root only");
+        return;
+    }
+    ended.assert_run();
+    let file = fixture.path("x.plim");
+    let point = &fixture.report(&file)["load_points"][0];
+    assert_eq!(point["total"]["errors"], 0, "{point}");
+    let fact = |section: &str, name: &str| fixture.fact(&file, section, name).unwrap_or_default();
+    assert_eq!(fact("Session", "dialect"), "NFS 4.1");
+    assert_eq!(
+        fact("Tuning by this run", "page cache"),
+        "emptied of the clients’ files before each load point"
+    );
 }

@@ -219,7 +219,7 @@ fn arguments_of_servers_and_settings_of_other_work_are_refused() {
     fixture
         .run(&["run", "seqread", "--quick", "--set", "in-flight=4"])
         .expect(2)
-        .expect_stderr("a client has one call on a directory in flight, not 4")
+        .expect_stderr("a client has one request in flight with `transport=directory`, not 4")
         .expect_stderr("hint: load a share (`--target smb://USER@HOST/SHARE`)");
     fixture
         .run(&["run", "seqread", "--quick", "--set", "cache=lukewarm"])

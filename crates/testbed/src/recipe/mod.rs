@@ -46,6 +46,8 @@ pub const BUILT_IN_RECIPES: &[(&str, &str)] = &[
     ("postgresql", include_str!("../../../../recipes/postgresql.toml")),
     ("mariadb", include_str!("../../../../recipes/mariadb.toml")),
     ("samba", include_str!("../../../../recipes/samba.toml")),
+    ("ganesha", include_str!("../../../../recipes/ganesha.toml")),
+    ("ganesha-memory", include_str!("../../../../recipes/ganesha-memory.toml")),
     ("dovecot-postfix", include_str!("../../../../recipes/dovecot-postfix.toml")),
     ("python", include_str!("../../../../recipes/app-python.toml")),
     ("node", include_str!("../../../../recipes/app-node.toml")),
@@ -137,9 +139,12 @@ impl Recipe {
     /// Returns the transport of the file server that its server is, by the name of its program; `None` of servers of other
     /// protocols.
     pub fn file_transport(&self) -> Option<FileTransport> {
-        let is_samba = |path: &String| Path::new(path).file_name().is_some_and(|name| name == "smbd");
-        let is_smb = self.is_of(Family::File) && self.program.find.iter().any(is_samba);
-        is_smb.then_some(FileTransport::Smb)
+        let transport = |path: &String| match Path::new(path).file_name()?.to_str()? {
+            "smbd" => Some(FileTransport::Smb),
+            "ganesha.nfsd" => Some(FileTransport::Nfs),
+            _ => None,
+        };
+        self.program.find.iter().find_map(transport).filter(|_| self.is_of(Family::File))
     }
 
     /// Returns whether benchmarks of a family load the server.

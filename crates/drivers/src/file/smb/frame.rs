@@ -1,95 +1,14 @@
-//! Buffers of frames, and the length that stands before each on a connection.
+//! What SMB puts into frames, and the length that stands before each on a connection.
 //!
 //! Replies are verified and read where the kernel has put them, and what is written is made where it is sent from.
 
-use std::cell::RefCell;
-use std::fmt;
-
 use super::failure::{SmbFailure, Violation};
+pub(super) use crate::file::frame_buffer::{BufferPool, FrameBuffer};
 
 /// Size of the length before a frame: a byte that is 0, and 24 bits in network byte order.
 pub(super) const FRAME_HEAD_BYTES: usize = 4;
 
-/// The room that a buffer has at first: the most common reads and writes, of 64 KiB at most, and their headers.
-const FIRST_BYTES: usize = 66 * 1024;
-
-/// The most buffers of a load thread that are kept for later, and their greatest size.
-const KEPT_MAX: usize = 64;
-const KEPT_BYTES_MAX: usize = 2 << 20;
-
-/// A buffer that grows and never has to be cleared: bytes behind those that are filled keep what they had.
-#[derive(Default)]
-pub(super) struct FrameBuffer {
-    bytes: Vec<u8>,
-    n_filled: usize,
-}
-
-impl fmt::Debug for FrameBuffer {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "FrameBuffer({} of {} bytes)", self.n_filled, self.bytes.len())
-    }
-}
-
 impl FrameBuffer {
-    /// Forgets what is filled.
-    pub(super) fn clear(&mut self) {
-        self.n_filled = 0;
-    }
-
-    /// Forgets the first bytes of what is filled.
-    pub(super) fn discard(&mut self, n: usize) {
-        self.bytes.copy_within(n..self.n_filled, 0);
-        self.n_filled -= n;
-    }
-
-    /// Returns the number of filled bytes.
-    pub(super) fn len(&self) -> usize {
-        self.n_filled
-    }
-
-    /// Returns the filled bytes.
-    pub(super) fn filled(&self) -> &[u8] {
-        &self.bytes[..self.n_filled]
-    }
-
-    /// Returns the filled bytes, to be changed in place.
-    pub(super) fn filled_mut(&mut self) -> &mut [u8] {
-        &mut self.bytes[..self.n_filled]
-    }
-
-    /// Returns the room behind the filled bytes, at least so many.
-    pub(super) fn room(&mut self, least: usize) -> &mut [u8] {
-        let needed = self.n_filled + least;
-        if self.bytes.len() < needed {
-            self.bytes.resize(needed.max(FIRST_BYTES), 0);
-        }
-        &mut self.bytes[self.n_filled..]
-    }
-
-    /// Counts bytes of the room as filled.
-    pub(super) fn advance(&mut self, n: usize) {
-        self.n_filled += n;
-        assert!(self.n_filled <= self.bytes.len(), "more bytes than there is room for");
-    }
-
-    /// Fills so many bytes with whatever was there, and returns them.
-    pub(super) fn claim(&mut self, n: usize) -> &mut [u8] {
-        self.room(n);
-        let start = self.n_filled;
-        self.n_filled += n;
-        &mut self.bytes[start..start + n]
-    }
-
-    /// Appends bytes.
-    pub(super) fn put(&mut self, bytes: &[u8]) {
-        self.claim(bytes.len()).copy_from_slice(bytes);
-    }
-
-    /// Appends zeros.
-    pub(super) fn put_zeros(&mut self, n: usize) {
-        self.claim(n).fill(0);
-    }
-
     /// Appends a number of 16 bits.
     pub(super) fn put_u16(&mut self, number: u16) {
         self.put(&number.to_le_bytes());
@@ -117,11 +36,11 @@ impl FrameBuffer {
     /// # Errors
     /// It does not fit 24 bits: more was asked for than any server takes.
     pub(super) fn set_frame_length(&mut self) -> Result<(), SmbFailure> {
-        let length = self.n_filled - FRAME_HEAD_BYTES;
+        let length = self.len() - FRAME_HEAD_BYTES;
         if 1 << 24 <= length {
             return Err(SmbFailure::violation(Violation::FrameTooLong, length as u64));
         }
-        self.bytes[..FRAME_HEAD_BYTES].copy_from_slice(&(length as u32).to_be_bytes());
+        self.filled_mut()[..FRAME_HEAD_BYTES].copy_from_slice(&(length as u32).to_be_bytes());
         Ok(())
     }
 }
@@ -140,29 +59,6 @@ pub(super) fn frame_length(bytes: &[u8], length_max: usize) -> Result<Option<usi
         return Err(SmbFailure::violation(Violation::FrameTooLong, length as u64));
     }
     Ok(Some(length))
-}
-
-/// The buffers of a load thread that nobody uses: idle sessions have none.
-#[derive(Debug, Default)]
-pub(super) struct BufferPool {
-    free: RefCell<Vec<FrameBuffer>>,
-}
-
-impl BufferPool {
-    /// Returns an empty buffer.
-    pub(super) fn take(&self) -> FrameBuffer {
-        let mut buffer = self.free.borrow_mut().pop().unwrap_or_default();
-        buffer.clear();
-        buffer
-    }
-
-    /// Keeps a buffer for later, if it is not too large, and they are not too many.
-    pub(super) fn give(&self, buffer: FrameBuffer) {
-        let mut free = self.free.borrow_mut();
-        if free.len() < KEPT_MAX && buffer.bytes.len() <= KEPT_BYTES_MAX {
-            free.push(buffer);
-        }
-    }
 }
 
 #[cfg(test)]
@@ -188,17 +84,5 @@ mod tests {
         assert_eq!(frame_length(&[0, 0xff, 0xff, 0xff], 1 << 20), too_long(0xff_ffff));
         let two_gigabytes = frame_length(&[0x7f, 0xff, 0xff, 0xff], 1 << 20);
         assert_eq!(two_gigabytes, Err(SmbFailure::violation(Violation::NotSmb, 0x7fff_ffff)));
-    }
-
-    #[test]
-    fn few_buffers_of_moderate_size_are_kept() {
-        let pool = BufferPool::default();
-        for _ in 0..2 * KEPT_MAX {
-            pool.give(FrameBuffer::default());
-        }
-        let mut large = pool.take();
-        large.claim(KEPT_BYTES_MAX + 1);
-        pool.give(large);
-        assert_eq!(pool.free.borrow().len(), KEPT_MAX - 1);
     }
 }

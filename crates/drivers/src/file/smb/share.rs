@@ -75,19 +75,6 @@ pub enum SmbShareError {
     /// Another run uses the folder.
     #[error("another run uses `{0}`")]
     InUse(String),
-    /// The server takes no requests of the size that is measured.
-    #[error(
-        "the server takes {} of up to {most}, and those of this run have {bytes}",
-        if *.is_write { "writes" } else { "reads" }
-    )]
-    LargeRequest {
-        /// The size of each request.
-        bytes: Bytes,
-        /// The size of the largest that the server takes.
-        most: Bytes,
-        /// Whether it writes.
-        is_write: bool,
-    },
     /// It was to stop.
     #[error("the files were not made: the run was stopped")]
     Stopped,

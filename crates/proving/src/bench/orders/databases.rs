@@ -143,7 +143,8 @@ impl Database {
 
     /// Restores the data from their golden copy, as before a load point: the server is stopped meanwhile.
     pub(super) fn restore(&mut self) -> Result<()> {
-        Ok(self.sut.reset()?)
+        self.sut.reset()?;
+        Ok(())
     }
 
     /// Drops our schema, and has PostgreSQL write what it has in memory only; MariaDB does so in its own time.
