@@ -459,7 +459,8 @@ mod tests {
             choices.iter().map(|choice| choice.name).collect()
         };
         assert_eq!(choices(TRANSPORT), FileTransport::ALL.map(FileTransport::name));
-        assert_eq!(choices(DIALECT), FileDialect::ALL.map(FileDialect::name));
+        assert_eq!(choices(DIALECT)[0], NEWEST);
+        assert_eq!(choices(DIALECT)[1..], FileDialect::ALL.map(FileDialect::name));
         assert_eq!(choices(PAD), FilePads::ALL.map(FilePads::name));
         assert_eq!(choices(DIRECTION), FileDirection::ALL.map(FileDirection::name));
         assert_eq!(choices(TEST), FileTest::ALL.map(FileTest::name));

@@ -152,7 +152,7 @@ mod tests {
         frame.long(1 << 40);
         frame.opaque(b"abcde");
         frame.opaque(b"");
-        assert_eq!(frame.len(), 28);
+        assert_eq!(frame.len(), 32);
         assert_eq!(frame.filled()[16..], *b"\0\0\0\x05abcde\0\0\0\0\0\0\0");
         let mut reader = XdrReader::new(frame.filled());
         assert_eq!((reader.number(), reader.flag(), reader.long()), (Ok(7), Ok(true), Ok(1 << 40)));
