@@ -11,6 +11,7 @@
 //! laboratory that only writes down what it is asked for.
 
 mod addresses;
+mod cache_state_error;
 mod checked;
 mod collect;
 mod disk_use;
@@ -45,12 +46,13 @@ mod simulated_load;
 #[cfg(test)]
 mod transcripts;
 
+pub use cache_state_error::CacheStateError;
 pub use error::{FleetError, INTERRUPTED, LoadError};
 pub use event::{Event, Observer};
 pub use family::web::survey::{SURVEY_ROUNDS, SurveyRequest, survey};
 pub use family::{
-    ApplicationServer, CacheStateError, DatabaseUrlError, ExternalDatabase, ExternalServer, FileDirectory,
-    FileExport, FileShare, OrderDatabase, TargetTextError, UrlEncryption, room_in_flight, variant,
+    ApplicationServer, DatabaseUrlError, ExternalDatabase, ExternalServer, FileDirectory, FileExport,
+    FileShare, OrderDatabase, TargetTextError, UrlEncryption, room_in_flight, variant,
 };
 pub use memory_limit::NoMemoryLimit;
 pub use request::{Monitoring, RunRequest, ServerChoice};

@@ -11,7 +11,7 @@ use model::{Family, Outcome};
 use thiserror::Error;
 use units::Bytes;
 
-use crate::family::CacheStateError;
+use crate::cache_state_error::CacheStateError;
 use crate::setup_error::SetupError;
 
 /// An object, or an answer to another operation, that the server does not serve as defined by the workload.

@@ -6,7 +6,6 @@ use stats::{Histogram, MBIT, Moments, little_gap, load_factor};
 use super::times::{mean_in_s, summary};
 use super::{PointFigures, kinds, ratio, score, timeline, web};
 use crate::fold::{AgentTotals, Notices, PointFold, SteadyTotals};
-use crate::rules::counts_operations;
 use crate::{
     ClientSpread, LoadPointResult, NoticeResult, PauseResult, ResourceUsage, TimeSummary, Verdict,
     VerdictState,
@@ -149,7 +148,7 @@ fn response(fold: &PointFold) -> TimeSummary {
 /// Returns the gap in N = X·(R + Z), or in L = X·R where users can owe operations or have several in flight; all of it where
 /// nothing was completed.
 fn closed_gap(plan: &Plan, users: f64, rate: f64, totals: &SteadyTotals) -> f64 {
-    let gap = if counts_operations(&plan.catalog) {
+    let gap = if plan.catalog.has_overlapping_operations() {
         little_gap(totals.population(), totals.response_seconds(), 1.0 / totals.length.as_secs_f64(), 0.0)
     } else {
         little_gap(users, rate, totals.users_seen() / rate, 0.0)

@@ -1,7 +1,7 @@
 //! Little's law on a closed loop: N = X·(R + Z), or L = X·R where users can owe operations or have several in flight, or a gap
 //! that is explained.
 
-use model::{Catalog, Load};
+use model::Load;
 
 use super::{Evidence, RuleFinding, Stage};
 use crate::finding::{CutOffPart, FailedPart, Finding, LittleExplanation, LittlePopulation};
@@ -41,7 +41,7 @@ fn user_time(evidence: &Evidence) -> Option<RuleFinding> {
 /// recorded integral.
 fn little(evidence: &Evidence, users: u32) -> Option<RuleFinding> {
     let totals = &evidence.fold.steady;
-    let (found, population) = if counts_operations(&evidence.plan.catalog) {
+    let (found, population) = if evidence.plan.catalog.has_overlapping_operations() {
         let busy = totals.response_seconds() / totals.length.as_secs_f64();
         (busy, LittlePopulation::Operations(totals.population()))
     } else {
@@ -67,11 +67,6 @@ fn little(evidence: &Evidence, users: u32) -> Option<RuleFinding> {
     // While the phase grows, operations at its ends explain less and less.
     (evidence.stage != Stage::Running)
         .then(|| RuleFinding::remark(Finding::LittleGapExplained { found, population, by }))
-}
-
-/// Returns whether Little's law is of operations, L = X·R, and not of users.
-pub(crate) fn counts_operations(catalog: &Catalog) -> bool {
-    catalog.counts_from_due() || 1 < catalog.in_flight_per_user()
 }
 
 /// Returns what the plain form of Little's law leaves out.

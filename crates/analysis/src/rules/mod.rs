@@ -37,7 +37,6 @@ mod warm_up;
 use model::{Load, Plan};
 
 pub use group::RuleGroup;
-pub(crate) use little::counts_operations;
 pub(crate) use severity::{RuleFinding, Severity};
 
 use crate::ResourceUsage;

@@ -1,11 +1,11 @@
 //! The state of the cache with which a load point on files begins: what a run asks for, and what it can do.
 
-use std::io;
 use std::net::SocketAddr;
 
 use model::{FileCache, FileWorkload};
 use testbed::{can_drop_caches, drop_caches};
-use thiserror::Error;
+
+use crate::cache_state_error::CacheStateError;
 
 /// The state of the cache that a load point begins with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,40 +27,6 @@ impl CacheState {
             CacheState::Cold => Some("the clients’ files"),
             CacheState::ColdMachine => Some("everything"),
             CacheState::Warm | CacheState::AsLeft => None,
-        }
-    }
-}
-
-/// A reason why a load point cannot begin with the state of the cache that a run asks for.
-#[derive(Debug, Error)]
-pub enum CacheStateError {
-    /// The files are those of a server that was there already.
-    #[error("the files of a server that was there already cannot be evicted from its cache")]
-    OtherServer,
-    /// The server is on another machine.
-    #[error("the server is not on this machine, whose caches would be dropped")]
-    OtherMachine,
-    /// The user may not drop the caches.
-    #[error("only root can drop the caches of a machine")]
-    NotRoot,
-    /// The kernel does not drop them.
-    #[error("the kernel does not drop its caches: {0}")]
-    Kernel(io::Error),
-}
-
-impl CacheStateError {
-    /// Returns the remedy.
-    pub fn hint(&self) -> &'static str {
-        match self {
-            CacheStateError::OtherServer => {
-                "restart the server before the run, or choose files that are larger than its memory; `--set cache=auto` loads it \
-                 as it is, and `--set cache=warm` reads every file once before each load point"
-            }
-            CacheStateError::OtherMachine => "use `--set cache=auto` or `--set cache=warm`",
-            CacheStateError::NotRoot => {
-                "run as root, or use `--set cache=cold`, which evicts the clients’ files alone"
-            }
-            CacheStateError::Kernel(_) => "use `--set cache=cold`, which evicts the clients’ files alone",
         }
     }
 }

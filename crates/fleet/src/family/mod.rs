@@ -41,7 +41,6 @@ pub use database::ExternalDatabase;
 pub use database_url::{DatabaseUrlError, UrlEncryption};
 pub use export::FileExport;
 pub use file::FileDirectory;
-pub use file_cache::CacheStateError;
 pub use order_entry::OrderDatabase;
 pub(crate) use profile::{ServerStart, profile};
 pub use room::room_in_flight;

@@ -268,6 +268,12 @@ impl Catalog {
         self.pauses.iter().any(|pause| pause.from == PauseStart::Due)
     }
 
+    /// Returns whether response times of one user can overlap: it can owe operations, or have several in flight. Little's law is
+    /// then one of operations, L = X·R, and not of users.
+    pub fn has_overlapping_operations(&self) -> bool {
+        self.counts_from_due() || 1 < self.in_flight_per_user()
+    }
+
     /// Returns the most operations of a user in flight at the same time, at least one.
     pub fn in_flight_per_user(&self) -> u32 {
         self.in_flight.unwrap_or(1).max(1)
