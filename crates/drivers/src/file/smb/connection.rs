@@ -35,7 +35,7 @@ pub(super) struct SmbConnection {
 
 /// Frames that have arrived, and how much of them was taken.
 #[derive(Debug)]
-pub(super) struct Arrived {
+pub(super) struct ArrivedFrames {
     pub(super) buffer: FrameBuffer,
     pub(super) n_taken: usize,
 }
@@ -161,7 +161,7 @@ fn poll_receive(
     stream: &mut TcpStream,
     pool: &BufferPool,
     bytes_max: usize,
-    arrived: &mut Option<Arrived>,
+    arrived: &mut Option<ArrivedFrames>,
     take: TakeFrame<'_>,
     context: &mut Context<'_>,
 ) -> Poll<Result<(), SmbFailure>> {
@@ -169,7 +169,7 @@ fn poll_receive(
         if arrived.is_none() {
             ready!(stream.poll_read_ready(context)).map_err(|error| of_io(&error))?;
         }
-        let held = arrived.get_or_insert_with(|| Arrived { buffer: pool.take(), n_taken: 0 });
+        let held = arrived.get_or_insert_with(|| ArrivedFrames { buffer: pool.take(), n_taken: 0 });
         let missing = missing_bytes(held, bytes_max)?;
         let mut room = ReadBuf::new(held.buffer.room(missing.max(READ_BYTES_LEAST)));
         match Pin::new(&mut *stream).poll_read(context, &mut room) {
@@ -195,14 +195,18 @@ fn poll_receive(
 }
 
 /// Returns how many bytes of the next frame have not arrived, as far as its length is known.
-pub(super) fn missing_bytes(arrived: &Arrived, bytes_max: usize) -> Result<usize, SmbFailure> {
+pub(super) fn missing_bytes(arrived: &ArrivedFrames, bytes_max: usize) -> Result<usize, SmbFailure> {
     let bytes = &arrived.buffer.filled()[arrived.n_taken..];
     let length = frame_length(bytes, bytes_max)?.unwrap_or(0);
     Ok((FRAME_HEAD_BYTES + length).saturating_sub(bytes.len()))
 }
 
 /// Takes the frames that have arrived as a whole. Returns whether the last one was among them.
-fn take_frames(arrived: &mut Arrived, bytes_max: usize, take: TakeFrame<'_>) -> Result<bool, SmbFailure> {
+fn take_frames(
+    arrived: &mut ArrivedFrames,
+    bytes_max: usize,
+    take: TakeFrame<'_>,
+) -> Result<bool, SmbFailure> {
     loop {
         let bytes = &mut arrived.buffer.filled_mut()[arrived.n_taken..];
         let Some(length) = frame_length(bytes, bytes_max)? else { return Ok(false) };
@@ -236,7 +240,7 @@ mod tests {
     fn frames_are_taken_when_they_are_whole() {
         let all = [frame(b"interim"), frame(b"last")].concat();
         for cut in 0..all.len() {
-            let mut arrived = Arrived { buffer: FrameBuffer::default(), n_taken: 0 };
+            let mut arrived = ArrivedFrames { buffer: FrameBuffer::default(), n_taken: 0 };
             let mut taken = Vec::new();
             let mut take = |frame: &mut [u8]| {
                 taken.push(frame.to_vec());
@@ -254,7 +258,7 @@ mod tests {
 
     #[test]
     fn bytes_behind_the_last_frame_are_not_awaited() {
-        let mut arrived = Arrived { buffer: FrameBuffer::default(), n_taken: 0 };
+        let mut arrived = ArrivedFrames { buffer: FrameBuffer::default(), n_taken: 0 };
         arrived.buffer.put(&[frame(b"last"), vec![0; 3]].concat());
         let taken = take_frames(&mut arrived, 100, &mut |_| Ok(true));
         assert_eq!(taken, Err(SmbFailure::violation(Violation::OtherMessage, 3)));

@@ -29,7 +29,7 @@ use tokio::io::{AsyncRead, ReadBuf};
 use units::{Clock, Nanos};
 
 use super::client::SmbClient;
-use super::connection::{Arrived, READ_BYTES_LEAST, missing_bytes, of_io};
+use super::connection::{ArrivedFrames, READ_BYTES_LEAST, missing_bytes, of_io};
 use super::failure::{SmbFailure, Violation};
 use super::frame::{BufferPool, FRAME_HEAD_BYTES, FrameBuffer, frame_length};
 use super::status::NtStatus;
@@ -80,7 +80,7 @@ struct WindowSession {
     /// The frame that is being sent, of which so many bytes have gone.
     unsent: Option<FrameBuffer>,
     n_sent: usize,
-    arrived: Option<Arrived>,
+    arrived: Option<ArrivedFrames>,
 }
 
 impl SmbWindowDriver {
@@ -249,8 +249,8 @@ impl SmbWindowDriver {
     /// Takes the frames that have arrived as a whole.
     fn take_replies(&mut self) -> Result<(), SmbFailure> {
         let Some(WindowSession { arrived: Some(arrived), .. }) = &mut self.session else { return Ok(()) };
-        let Arrived { mut buffer, mut n_taken } =
-            std::mem::replace(arrived, Arrived { buffer: FrameBuffer::default(), n_taken: 0 });
+        let ArrivedFrames { mut buffer, mut n_taken } =
+            std::mem::replace(arrived, ArrivedFrames { buffer: FrameBuffer::default(), n_taken: 0 });
         let taken = self.take_frames(&mut buffer, &mut n_taken);
         let Some(session) = &mut self.session else { return taken };
         session.arrived = if n_taken == buffer.len() {
@@ -258,7 +258,7 @@ impl SmbWindowDriver {
             None
         } else {
             buffer.discard(n_taken);
-            Some(Arrived { buffer, n_taken: 0 })
+            Some(ArrivedFrames { buffer, n_taken: 0 })
         };
         taken
     }
@@ -398,7 +398,7 @@ impl WindowSession {
         if self.arrived.is_none() {
             ready!(connection.stream.poll_read_ready(context)).map_err(|error| of_io(&error))?;
         }
-        let held = self.arrived.get_or_insert_with(|| Arrived { buffer: pool.take(), n_taken: 0 });
+        let held = self.arrived.get_or_insert_with(|| ArrivedFrames { buffer: pool.take(), n_taken: 0 });
         let missing = missing_bytes(held, connection.session.reply_bytes_max())?;
         let mut room = ReadBuf::new(held.buffer.room(missing.max(READ_BYTES_LEAST)));
         match Pin::new(&mut connection.stream).poll_read(context, &mut room) {
