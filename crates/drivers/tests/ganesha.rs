@@ -143,7 +143,7 @@ fn operations() -> Vec<ExpectedReply> {
         ok(Read(bulk, range(5, 1_000_000))),
         ok(Write(bulk, range(0, 65_536))),
         ok(Write(bulk, range(70_001, 4_097))),
-        of(2, Read(bulk, range(0, 1_048_576))),
+        ok(Read(bulk, range(0, 1_048_576))),
         fails(Read(bulk, range(1_048_000, 4096)), Outcome::Truncated, "NFS_SHORT"),
         fails(Read(bulk, range(1_048_576, 4096)), Outcome::Truncated, "NFS_SHORT"),
         ok(Flush(bulk)),
@@ -205,7 +205,9 @@ fn code_text(version: NfsVersion, code: u32) -> Option<&'static str> {
     Some(name.trim_start_matches("NFS4ERR_").trim_start_matches("NFS3ERR_"))
 }
 
+/// Performs all operations, and names each that has another reply than it must have.
 async fn perform_all(driver: &mut NfsDriver, clock: RealClock, version: NfsVersion) {
+    let mut wrong = Vec::new();
     for (operation, outcome, code, n_exchanges) in operations() {
         let is_lock = matches!(operation.action, FileAction::Lock(..) | FileAction::Unlock(..));
         if version == NfsVersion::V3 && is_lock {
@@ -213,13 +215,16 @@ async fn perform_all(driver: &mut NfsDriver, clock: RealClock, version: NfsVersi
         }
         let reply = driver.perform(&operation, clock.now()).await;
         let found = (reply.outcome, code_text(version, reply.code));
-        let text = driver.describe(&operation, &reply);
-        assert_eq!(found, (outcome, code), "{version}: {text}");
-        if version == NfsVersion::V4_1 {
-            let measured = reply.measured.get(file_measure::EXCHANGES);
-            assert_eq!(measured, Some(n_exchanges), "{operation}");
+        let measured = reply.measured.get(file_measure::EXCHANGES);
+        let is_as_short = version == NfsVersion::V3 || measured == Some(n_exchanges);
+        if found != (outcome, code) || !is_as_short {
+            let text = driver.describe(&operation, &reply);
+            wrong.push(format!(
+                "{operation}: {found:?}, {measured:?} and not {n_exchanges} exchanges: {text}"
+            ));
         }
     }
+    assert_eq!(wrong, [""; 0], "{version}");
 }
 
 /// Performs a cycle of the Disk Mix, in which every operation must succeed.
