@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use model::{HasKind, MeasuredValues, Mix, Outcome, Reply, SliceSchedule, Step, User, UserReply};
 use units::{Nanos, Rng};
 
+use super::cpu_meter::{CpuMeter, MeteredCpu};
 use super::{BlockingClock, BlockingDriver};
 use crate::closed::Lifetime;
 use crate::examples::Examples;
@@ -43,6 +44,15 @@ pub(super) struct UsersCpu {
     pub(super) sut: AtomicU64,
 }
 
+impl UsersCpu {
+    /// Adds what was metered of a user.
+    fn add(&self, metered: Option<MeteredCpu>) {
+        let Some(MeteredCpu { own, sut }) = metered else { return };
+        self.own.fetch_add(own.0, Ordering::Relaxed);
+        self.sut.fetch_add(sut.0, Ordering::Relaxed);
+    }
+}
+
 impl<C: BlockingClock> SharedPoint<C> {
     pub(super) fn state(&self) -> MutexGuard<'_, State> {
         // A thread that panicked is noticed by its load thread.
@@ -76,13 +86,12 @@ pub(super) struct UserThread<'a, C, D> {
     driver: D,
     /// The number of the user among those of its load thread.
     user: usize,
-    /// CPU time of the thread at the end of its last operation.
-    cpu: Nanos,
+    cpu: CpuMeter,
 }
 
 impl<'a, C: BlockingClock, D: BlockingDriver> UserThread<'a, C, D> {
     pub(super) fn new(point: &'a SharedPoint<C>, driver: D, user: usize) -> UserThread<'a, C, D> {
-        UserThread { point, driver, user, cpu: point.clock.thread_cpu() }
+        UserThread { point, driver, user, cpu: CpuMeter::new(|| point.clock.thread_cpu()) }
     }
 
     /// Runs a user of a closed loop from its arrival until it leaves: the same states as in [`crate::closed`].
@@ -112,7 +121,7 @@ impl<'a, C: BlockingClock, D: BlockingDriver> UserThread<'a, C, D> {
                 Step::Await | Step::Leave => break,
             }
         }
-        self.meter();
+        self.close();
     }
 
     /// Runs a slot of an open loop: it takes the next operation that no other has taken, and waits until that is due. The
@@ -130,7 +139,7 @@ impl<'a, C: BlockingClock, D: BlockingDriver> UserThread<'a, C, D> {
             }
             self.perform(&operation, StartTimes::of(due, point.clock.now()));
         }
-        self.meter();
+        self.close();
     }
 
     /// Runs a user with state of an open loop: its operations as they are due, each when the one before it is done.
@@ -160,7 +169,7 @@ impl<'a, C: BlockingClock, D: BlockingDriver> UserThread<'a, C, D> {
             let (answer, done) = self.perform(&operation, times);
             (free, last) = (done, Some(answer));
         }
-        self.meter();
+        self.close();
     }
 
     /// Performs one operation and records it. Returns its answer and the time at which it was done.
@@ -173,11 +182,10 @@ impl<'a, C: BlockingClock, D: BlockingDriver> UserThread<'a, C, D> {
             recorder.started(kind, times);
             times
         };
-        self.meter();
+        let metered = self.cpu.gap_ended(sent, || point.clock.thread_cpu());
+        point.cpu.add(metered);
         let reply = self.driver.perform(operation, sent);
-        let cpu = point.clock.thread_cpu();
-        add(&point.cpu.sut, cpu.saturating_sub(self.cpu));
-        self.cpu = cpu;
+        point.cpu.add(self.cpu.operation_ended(reply.done, || point.clock.thread_cpu()));
         let mut reply = Reply { sent, ..reply };
         let mut state = point.state();
         reply.done = state.recorder.not_before_interval(reply.done.max(sent));
@@ -209,7 +217,7 @@ impl<'a, C: BlockingClock, D: BlockingDriver> UserThread<'a, C, D> {
             recorder.think_begins(began);
             began
         };
-        self.meter();
+        point.cpu.add(self.cpu.within_gap(|| point.clock.thread_cpu()));
         point.sleep_until(due);
         let recorder = &mut point.state().recorder;
         let back = recorder.not_before_interval(point.clock.now());
@@ -217,14 +225,8 @@ impl<'a, C: BlockingClock, D: BlockingDriver> UserThread<'a, C, D> {
         back
     }
 
-    /// Adds the CPU time since the last operation to the generator's.
-    fn meter(&mut self) {
-        let cpu = self.point.clock.thread_cpu();
-        add(&self.point.cpu.own, cpu.saturating_sub(self.cpu));
-        self.cpu = cpu;
+    /// Adds the rest of the thread's CPU time.
+    fn close(&mut self) {
+        self.point.cpu.add(Some(self.cpu.close(self.point.clock.thread_cpu())));
     }
-}
-
-fn add(total: &AtomicU64, time: Nanos) {
-    total.fetch_add(time.0, Ordering::Relaxed);
 }
