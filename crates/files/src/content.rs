@@ -106,8 +106,13 @@ impl Block {
         let first = index + usize::from(skipped != 0);
         let mut words = aligned.chunks_exact_mut(8);
         let mut next = first;
-        for word in &mut words {
+        for word in words.by_ref().take((STAMP_BYTES / 8).saturating_sub(next)) {
             word.copy_from_slice(&self.word(next));
+            next += 1;
+        }
+        // Nearly all words are behind the stamp: a loop without a branch.
+        for word in &mut words {
+            word.copy_from_slice(&self.random_word(next));
             next += 1;
         }
         let tail = words.into_remainder();
@@ -119,8 +124,13 @@ impl Block {
     fn word(&self, index: usize) -> [u8; 8] {
         match self.stamp.chunks_exact(8).nth(index) {
             Some(half) => half.try_into().expect("a chunk of 8 bytes"),
-            None => mix_bits(self.key.wrapping_add(STATE_STEP.wrapping_mul(index as u64))).to_le_bytes(),
+            None => self.random_word(index),
         }
+    }
+
+    /// Returns the 8 bytes of this index, which is behind the stamp and before the zeros.
+    fn random_word(&self, index: usize) -> [u8; 8] {
+        mix_bits(self.key.wrapping_add(STATE_STEP.wrapping_mul(index as u64))).to_le_bytes()
     }
 }
 
