@@ -1,17 +1,17 @@
 //! The built-in benchmarks, and the construction of a benchmark from its files.
 
-use std::io;
+use std::io::{self, Read};
 use std::sync::Arc;
 
-use languages::{Diagnostics, nearest};
+use languages::{Diagnostics, nearest, without_mark};
 use model::{
-    DataTable, Definition, FilelistSource, SqlWorkload, WebDefinition, WebWorkload, Workload,
+    DataTable, Definition, FileDefinition, FilelistSource, SqlWorkload, WebDefinition, WebWorkload, Workload,
     WorkloadDefinition, WorkloadSource,
 };
 
 use crate::app::SERVERBENCH;
 use crate::builtin::{Builtin, BuiltinFilelist};
-use crate::file::{FILE_MICRO, NETBENCH, SEQREAD};
+use crate::file::{self, CaptureError, FILE_MICRO, NETBENCH, SEQREAD};
 use crate::orderentry::ORDERENTRY;
 use crate::web::data::{DataSource, read_data};
 use crate::web::dynpage::DYNPAGE;
@@ -46,7 +46,7 @@ impl Builtin {
     /// Never: a test loads all of them.
     pub fn load(&self) -> Benchmark {
         from_definition(self.definition_file, self.definition, |name| match self.filelist(name) {
-            Some(filelist) => Ok(filelist.text.to_owned()),
+            Some(filelist) => Ok(filelist.text.as_bytes()),
             None => Err(io::ErrorKind::NotFound.into()),
         })
         .expect("built-in benchmarks are valid")
@@ -90,6 +90,9 @@ pub enum BenchmarkLoadError {
         /// The system's error.
         source: io::Error,
     },
+    /// The load file of the definition cannot be replayed.
+    #[error(transparent)]
+    LoadFile(#[from] CaptureError),
 }
 
 /// Returns all built-in benchmarks, in the order of listings.
@@ -113,17 +116,18 @@ pub fn builtin_filelist(benchmark: &str, name: &str) -> Option<&'static BuiltinF
     find(benchmark).ok()?.filelist(name)
 }
 
-/// Creates a benchmark from the text of its definition. `read_file` returns the text of a filelist or of data named by
-/// the definition, relative to the definition.
+/// Creates a benchmark from the text of its definition. `open` opens a file that the definition names, relative to
+/// the definition: a filelist, data or a load file.
 ///
 /// # Errors
-/// The definition, its filelist or its data are not valid, or the filelist cannot be read.
-pub fn from_definition(
+/// The definition or one of these files is not valid, or cannot be read.
+pub fn from_definition<R: Read>(
     file_name: &str,
     text: &str,
-    read_file: impl Fn(&str) -> io::Result<String>,
+    open: impl Fn(&str) -> io::Result<R>,
 ) -> Result<Benchmark, BenchmarkLoadError> {
     let definition = Definition::parse(file_name, text)?;
+    let read_file = |name: &str| text_of(open(name)?);
     let (workload, data) = match &definition.workload {
         WorkloadDefinition::Web(web) => {
             let mut workload = web_workload(web, file_name, &read_file)?;
@@ -137,9 +141,23 @@ pub fn from_definition(
             let (sets, data) = read_data(&sql.data, &source)?;
             (Workload::Sql(SqlWorkload { data: sets, ..sql.workload.clone() }), data)
         }
+        WorkloadDefinition::File(FileDefinition { workload, loadfile: None }) => {
+            (Workload::File(workload.clone()), Vec::new())
+        }
+        WorkloadDefinition::File(FileDefinition { workload, loadfile: Some(name) }) => {
+            let capture = file::capture(name, open(name))?;
+            (Workload::File(file::replaying(workload, capture)), Vec::new())
+        }
         WorkloadDefinition::Complete(workload) => (workload.clone(), Vec::new()),
     };
     Ok(Benchmark { definition, workload, data })
+}
+
+/// Reads the text of a file, without the byte order mark that some editors write.
+fn text_of(mut file: impl Read) -> io::Result<String> {
+    let mut text = String::new();
+    file.read_to_string(&mut text)?;
+    Ok(without_mark(text))
 }
 
 /// Creates the workload of a web benchmark, with its own requests or those of its filelist.
@@ -299,7 +317,7 @@ mod tests {
             "filelist = { file = \"filelist.txt\" }",
             "filelist = { text = \"1\\n1 1\\n/file2k.html\" }",
         );
-        let no_file = |_: &str| -> io::Result<String> { Err(io::ErrorKind::NotFound.into()) };
+        let no_file = |_: &str| -> io::Result<&[u8]> { Err(io::ErrorKind::NotFound.into()) };
         let benchmark = from_definition("my.toml", &inline, no_file).unwrap();
         let web = benchmark.workload.web().unwrap();
         assert_eq!(web.requests[0].body_bytes(0), Some(2048));

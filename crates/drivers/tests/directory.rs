@@ -650,6 +650,67 @@ fn a_captured_mix_is_replayed_by_several_clients() {
     assert_eq!(fs::read_dir(deltree.path("captured")).unwrap().count(), 0);
 }
 
+/// The reads of a process and those that it has waited for, and their bytes, as the kernel counts them. Its number of writes
+/// would include those of what it prints.
+#[derive(Debug, PartialEq, Eq)]
+struct Transfers {
+    n_reads: u64,
+    read_bytes: u64,
+    written_bytes: u64,
+}
+
+/// Performs a loop of dbench in a directory: it ends at a handle that nothing has opened.
+fn loop_of_dbench(load: &Path, directory: &Path, option: &str) -> Transfers {
+    let output = directory.with_extension(format!("output{option}"));
+    let line = r#"dbench $4 -D "$2" -t 5 -c "$1" 1 > "$3"; cat /proc/$$/io"#;
+    let mut shell = Command::new("sh");
+    shell.args(["-c", line, "sh"]).args([load, directory, &output]).arg(option);
+    let counted = String::from_utf8(shell.output().unwrap().stdout).unwrap();
+    let printed = fs::read_to_string(&output).unwrap();
+    assert!(printed.contains("handle 199 was not found"), "{printed}\nhint: apt-get install dbench");
+    let number = |name: &str| -> u64 {
+        let line = counted.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(": "));
+        line.unwrap().parse().unwrap()
+    };
+    Transfers {
+        n_reads: number("syscr"),
+        read_bytes: number("rchar"),
+        written_bytes: number("wchar") - printed.len() as u64,
+    }
+}
+
+/// Golden check 25. The reads of the load file itself are those of a loop whose reads and writes dbench leaves out.
+#[test]
+fn a_loop_of_dbench_reads_and_writes_as_much_as_one_of_ours() {
+    let fixture = Fixture::captured(LOAD, 1);
+    let load = fixture.directory.path().join("one-loop.txt");
+    fs::write(&load, format!("{LOAD}Close 199 NT_STATUS_OK\n")).unwrap();
+    let directory = fixture.path("captured");
+    let [all, without] = ["--sync-dir", "--fake-io"].map(|option| loop_of_dbench(&load, &directory, option));
+    let of_dbench = Transfers {
+        n_reads: all.n_reads - without.n_reads,
+        read_bytes: all.read_bytes - without.read_bytes,
+        written_bytes: all.written_bytes - without.written_bytes,
+    };
+
+    let mut user = ReplayClient::new(fixture.options.loadfile.clone().unwrap(), 0);
+    let mut client = Client::of(&fixture, 0);
+    let mut ours = Transfers { n_reads: 0, read_bytes: 0, written_bytes: 0 };
+    let mut last = None;
+    while let FileStep::Perform(operation) = user.next(last.take()) {
+        let reply = client.perform(operation);
+        assert_eq!(reply.outcome, Outcome::Ok, "{}", client.driver.describe(&operation, &reply));
+        if let Some(bytes) = reply.measured.get(file_measure::READ_BYTES) {
+            ours.n_reads += 1;
+            ours.read_bytes += bytes;
+        }
+        ours.written_bytes += reply.measured.get(file_measure::WRITTEN_BYTES).unwrap_or(0);
+        last = Some(FileAnswer::from_u64(reply.answer));
+    }
+    assert_eq!(ours, of_dbench);
+    assert_eq!((ours.n_reads, ours.read_bytes, ours.written_bytes), (3, 17_192, 13_193));
+}
+
 /// In a captured mix a client must know whether a file is open, also where both are right.
 #[test]
 fn where_any_result_is_right_the_answer_still_says_which_it_was() {

@@ -6,10 +6,11 @@
 //! - [`spec`]: kinds of values, and lists of keys, by which a table is read and described as JSON Schema
 //! - [`schema_text`]: JSON Schemas as texts
 //! - [`foreign_text`], [`escaped`]: text from others, safe for a terminal
-//! - [`without_credentials`]: text without the values of credentials
+//! - [`without_credentials`]: text without the values of credentials; [`without_mark`]: without a byte order mark
 //!
 //! It knows no noun of a run: what a key means is written where the language is.
 
+mod byte_order_mark;
 mod credentials;
 mod diagnostics;
 mod foreign;
@@ -23,6 +24,7 @@ pub mod reader;
 mod schema;
 pub mod spec;
 
+pub use byte_order_mark::without_mark;
 pub use credentials::{
     REDACTED, credential_spans, is_auth_scheme, is_credential, is_credential_name, without_credentials,
     words_without_credentials,

@@ -49,9 +49,9 @@ pub use check::{CONNECTIONS_LOST, CheckMoment, ConsistencyCheck, NamedCount, REP
 pub use content::{CHUNK_BYTES, Content};
 pub use counter::{Counter, CounterKind, CounterUnit};
 pub use definition::{
-    DEFINITION_FORMAT, DataDefinition, DataFormat, Definition, FilelistSource, Levels, LoadDefinition,
-    LoadUnit, OpenLoopDefinition, QuickDefinition, SqlDefinition, WebDefinition, WorkloadDefinition,
-    WorkloadSource, definition_schema, header_name_fault,
+    DEFINITION_FORMAT, DataDefinition, DataFormat, Definition, FileDefinition, FilelistSource, Levels,
+    LoadDefinition, LoadUnit, OpenLoopDefinition, QuickDefinition, SqlDefinition, WebDefinition,
+    WorkloadDefinition, WorkloadSource, definition_schema, header_name_fault,
 };
 pub use disk_share::{DiskShare, DiskShareError};
 pub use family::Family;

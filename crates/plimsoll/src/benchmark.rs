@@ -1,14 +1,17 @@
 //! Resolution of benchmark arguments to a benchmark that can be planned.
 
+use std::cell::RefCell;
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use benchmarks::file::{self, replaying};
 use benchmarks::{Benchmark, BenchmarkLoadError};
 use languages::{HttpUrl, foreign_text, without_credentials};
-use model::{ChosenSetting, FileSet, Overrides, Workload};
+use model::{ChosenSetting, FileCapture, FileSet, FileWork, FileWorkload, Overrides, Workload};
 
 use crate::arguments::{BenchmarkArguments, FilesArguments, SutArguments};
 use crate::exit::Failure;
-use crate::files::{read, without_mark};
+use crate::files::{open, read};
 use crate::settings::{self, SettingArgument};
 use crate::url_words::is_url;
 
@@ -24,6 +27,8 @@ pub(crate) struct ChosenBenchmark {
     pub given: Option<(String, String)>,
     /// Whether a run adds load points between those of the definition, which nobody has chosen.
     pub is_refined: bool,
+    /// The captured mixes of load files that settings name, by these names.
+    pub captures: RefCell<BTreeMap<String, FileCapture>>,
 }
 
 /// The subject of a run, and what else the arguments that name it ask for.
@@ -39,12 +44,15 @@ pub(crate) struct Subject {
 }
 
 impl ChosenBenchmark {
-    /// Returns the workload with settings: the benchmark's own, or that of the filelist that they name.
+    /// Returns the workload with settings: the benchmark's own, or that of the filelist or the load file that they name.
     ///
     /// # Errors
-    /// If the filelist cannot be read or is not valid.
+    /// If the file cannot be read or is not valid.
     pub(crate) fn workload(&self, settings: &[ChosenSetting]) -> Result<Workload, Failure> {
         let own = &self.benchmark.workload;
+        if let (Some(file), Some(name)) = (replaceable(own), settings::loadfile(settings)) {
+            return Ok(Workload::File(replaying(file, self.capture(name)?)));
+        }
         let named = self.benchmark.definition.workload.web().zip(settings::filelist(settings));
         let Some((web, name)) = named else { return Ok(own.clone()) };
         let text = match benchmarks::builtin_filelist(&self.name, name) {
@@ -54,6 +62,23 @@ impl ChosenBenchmark {
         };
         Ok(benchmarks::filelist_workload(web, name, &text)?.into())
     }
+
+    /// Returns the captured mix of a load file, which is read once.
+    fn capture(&self, name: &str) -> Result<FileCapture, Failure> {
+        if let Some(known) = self.captures.borrow().get(name) {
+            return Ok(known.clone());
+        }
+        let captured = file::capture(name, open(Path::new(name)));
+        let captured = captured.map_err(|error| Failure::usage(&error).hint(error.hint()))?;
+        self.captures.borrow_mut().insert(name.to_owned(), captured.clone());
+        Ok(captured)
+    }
+}
+
+/// Returns the workload in which a captured mix can be the work of clients, in place of a Disk Mix or of another one.
+fn replaceable(workload: &Workload) -> Option<&FileWorkload> {
+    let is_mix = |file: &&FileWorkload| matches!(file.work, FileWork::DiskMix(_) | FileWork::Captured(_));
+    workload.file().filter(is_mix)
 }
 
 /// The source of a definition.
@@ -84,7 +109,15 @@ pub(crate) struct DefinitionFile {
 /// Finds a built-in benchmark or reads a definition.
 pub(crate) fn choose(name: &str) -> Result<ChosenBenchmark, Failure> {
     let (benchmark, source) = with_source(name)?;
-    Ok(ChosenBenchmark { benchmark, name: name.to_owned(), source, given: None, is_refined: false })
+    let name = name.to_owned();
+    Ok(ChosenBenchmark {
+        benchmark,
+        name,
+        source,
+        given: None,
+        is_refined: false,
+        captures: RefCell::default(),
+    })
 }
 
 /// Finds a benchmark; returns it with the settings and the workload of the filelist that may be named beside it.
@@ -177,13 +210,11 @@ fn url_without_scheme(name: &str) -> Option<String> {
 /// Makes a benchmark from a definition.
 fn from_file(source: &DefinitionFile) -> Result<Benchmark, Failure> {
     let DefinitionFile { path, text } = source;
-    let beside = |name: &str| {
-        let text = std::fs::read_to_string(path.parent().unwrap_or(Path::new(".")).join(name));
-        text.map(without_mark)
-    };
+    let beside = |name: &str| open(&path.parent().unwrap_or(Path::new(".")).join(name));
     match benchmarks::from_definition(&path.display().to_string(), text, beside) {
         Ok(benchmark) => Ok(benchmark),
         Err(BenchmarkLoadError::Invalid(diagnostics)) => Err(diagnostics.into()),
-        Err(error) => Err(Failure::usage(error)),
+        Err(BenchmarkLoadError::LoadFile(error)) => Err(Failure::usage(&error).hint(error.hint())),
+        Err(error @ BenchmarkLoadError::Unreadable { .. }) => Err(Failure::usage(error)),
     }
 }

@@ -4,6 +4,8 @@ use std::fs::File;
 use std::io::{self, ErrorKind, Read, Write};
 use std::path::Path;
 
+use languages::without_mark;
+
 use crate::exit::Failure;
 
 /// The longest text that is read from standard input, in bytes.
@@ -14,6 +16,15 @@ pub(crate) fn read(path: &Path) -> Result<String, Failure> {
     std::fs::read_to_string(path)
         .map(without_mark)
         .map_err(|error| Failure::usage(format!("cannot read `{}`: {error}", path.display())))
+}
+
+/// Opens a file to be read piece by piece.
+///
+/// # Errors
+/// It cannot be opened, or is a folder.
+pub(crate) fn open(path: &Path) -> io::Result<File> {
+    let file = File::open(path)?;
+    if file.metadata()?.is_dir() { Err(ErrorKind::IsADirectory.into()) } else { Ok(file) }
 }
 
 /// Reads a text file in the same way, or standard input if the path is `-`.
@@ -30,15 +41,6 @@ pub(crate) fn read_input() -> Result<String, Failure> {
         ..=INPUT_BYTES_MAX => Ok(text),
         _ => Err(Failure::usage(format!("standard input has more than {INPUT_BYTES_MAX} bytes"))),
     }
-}
-
-/// Returns a text without a byte order mark.
-pub(crate) fn without_mark(mut text: String) -> String {
-    const MARK: char = '\u{feff}';
-    if text.starts_with(MARK) {
-        text.drain(..MARK.len_utf8());
-    }
-    text
 }
 
 /// Writes a file, whole or not at all; a file that may not be written is not changed.

@@ -4,7 +4,7 @@ use std::ffi::OsStr;
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use languages::NamedValues;
-use model::{ChosenSetting, Family, SettingChoice, SettingKind, SettingValue};
+use model::{ChosenSetting, Family, Setting, SettingChoice, SettingKind, SettingValue};
 
 use crate::argument_error::ArgumentError;
 use crate::exit::Failure;
@@ -72,8 +72,18 @@ pub(crate) fn combinations(
 
 /// Returns the filelist that settings name.
 pub(crate) fn filelist(settings: &[ChosenSetting]) -> Option<&str> {
-    settings.iter().find(|one| one.setting.name == "filelist").and_then(|one| match one.value() {
-        SettingValue::Text(name) => Some(name.as_str()),
+    text(settings, "filelist")
+}
+
+/// Returns the load file that settings name.
+pub(crate) fn loadfile(settings: &[ChosenSetting]) -> Option<&str> {
+    text(settings, Setting::FILE_LOADFILE)
+}
+
+/// Returns the text of a setting.
+fn text<'a>(settings: &'a [ChosenSetting], name: &str) -> Option<&'a str> {
+    settings.iter().find(|one| one.setting.name == name).and_then(|one| match one.value() {
+        SettingValue::Text(text) => Some(text.as_str()),
         _ => None,
     })
 }

@@ -1,6 +1,7 @@
 //! Measurements and long tests of the whole program, for `cargo xtask`.
 //!
-//! - `bench`: the load generator, the accelerator, the application server and terminals on databases, compared with others
+//! - `bench`: the load generator, the accelerator, the application server, clients of file servers and terminals on databases,
+//!   compared with others
 //! - `soak`: the accelerator under disturbances; `conformance`: the public test suite for HTTP caches
 //! - `throttles`: servers that are throttled on purpose
 //! - `record`: recorded runs; `examples`: the reports that the documentation shows

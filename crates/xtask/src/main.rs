@@ -47,6 +47,9 @@ commands:
                    user; loading compared with that of files, and with restoring
                    [--rounds 5] [--seconds 5] [--case NAME]… [--write]  (--write: to docs/bench-orders.md)
                    [--binary PLIMSOLL] [--against COMMIT|BINARY]  (likewise)
+  bench-files      CPU per operation of a captured mix on a directory, beside dbench, and on Samba, beside smbtorture
+                   [--rounds 3] [--seconds 20] [--case NAME]… [--write]  (--write: to docs/bench-files.md)
+                   [--binary PLIMSOLL] [--against COMMIT|BINARY]  (likewise)
   bench-fail-if    how often `compare --fail-if` fails identical code, and how often it finds a slower server
                    [--rounds 20] [--seconds 10] [--case NAME]… [--binary PLIMSOLL] [--write]  (rounds: pairs;
                    --write: the tables of docs/ci.md)

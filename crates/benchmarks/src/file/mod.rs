@@ -2,13 +2,18 @@
 //!
 //! `docs/benchmarks/netbench.md` says what the original did, what these do, and every known difference.
 
-use files::{
-    DiskMix, DiskMixClient, FileAction, FileAnswer, FileOperation, FileStep, InfoLevel, MicroClient,
-    MicroSettings, StreamClient, StreamShape,
-};
-use model::{FileSettingsError, FileWork, FileWorkload, Mix, Step, User, UserReply};
-use units::Rng;
+mod capture;
 
+use std::sync::Arc;
+
+use files::{
+    DiskMix, DiskMixClient, FileAction, FileAnswer, FileOperation, FileStep, InfoLevel, LoadFile,
+    MicroClient, MicroSettings, ReplayClient, StreamClient, StreamShape,
+};
+use model::{FileSettingsError, FileWork, FileWorkload, Mix, PauseStart, Step, User, UserReply, file_pause};
+use units::{Nanos, Rng};
+
+pub use self::capture::{CaptureError, capture, replaying};
 use crate::Builtin;
 
 /// The Disk Mix with the procedure of IBM's report: 4 to 60 clients.
@@ -36,7 +41,7 @@ pub(crate) const FILE_MICRO: Builtin = Builtin {
 };
 
 /// The clients of a file workload.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub struct FileClients {
     work: ClientWork,
     n_kinds: usize,
@@ -46,23 +51,25 @@ pub struct FileClients {
 }
 
 /// The work of clients with the seed of a run.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 enum ClientWork {
     DiskMix(DiskMix),
     Streams(StreamShape),
     Micro(MicroSettings),
+    Captured(Arc<LoadFile>),
 }
 
 impl FileClients {
     /// Makes the clients of a workload; the seed is that of the run.
     ///
     /// # Errors
-    /// Settings contradict each other, as those of no plan do.
+    /// Settings contradict each other, as those of no plan do, or the operations of a captured mix are not there.
     pub fn new(workload: &FileWorkload, seed: u64) -> Result<FileClients, FileSettingsError> {
         let work = match &workload.work {
             FileWork::DiskMix(mix) => ClientWork::DiskMix(mix.mix(seed)?),
             FileWork::Streams(streams) => ClientWork::Streams(streams.shape()?),
             FileWork::Micro(micro) => ClientWork::Micro(micro.settings(seed)?),
+            FileWork::Captured(capture) => ClientWork::Captured(Arc::clone(capture.load()?)),
         };
         let catalog = workload.catalog();
         let (n_kinds, n_units) = (catalog.kinds.len(), catalog.units.len());
@@ -78,14 +85,17 @@ pub struct FileUser {
     has_locks: bool,
     /// Whether an operation of the unit has had another result than expected.
     has_failed: bool,
+    /// The recorded time of the last operation that has one, from the begin of the loop.
+    last_time: Option<Nanos>,
 }
 
-/// The state machine of a client. The first is large, but there is one of each user.
+/// The state machine of a client. The large ones are boxed, but there is one of each user.
 #[derive(Debug, Clone)]
 enum Client {
     DiskMix(Box<DiskMixClient>),
     Stream(StreamClient),
     Micro(MicroClient),
+    Replay(Box<ReplayClient>),
 }
 
 impl Client {
@@ -94,6 +104,7 @@ impl Client {
             Client::DiskMix(client) => client.next(last),
             Client::Stream(client) => client.next(last),
             Client::Micro(client) => client.next(last),
+            Client::Replay(client) => client.next(last),
         }
     }
 }
@@ -113,11 +124,32 @@ impl User for FileUser {
         }
         match next {
             FileStep::Perform(operation) => Step::Perform(operation),
-            FileStep::UnitEnd => Step::Unit { kind: 0, ok: !std::mem::take(&mut self.has_failed) },
+            FileStep::UnitEnd => {
+                self.last_time = None;
+                Step::Unit { kind: 0, ok: !std::mem::take(&mut self.has_failed) }
+            }
             FileStep::Await => Step::Await,
-            // Only captured mixes pause: none is here.
-            FileStep::Pause(_) | FileStep::PauseUntil(_) | FileStep::Leave => Step::Leave,
+            FileStep::Pause(time) => {
+                self.last_time = self.last_time.map(|last| last.saturating_add(time));
+                Step::Think { kind: file_pause::RECORDED, time, from: PauseStart::Done }
+            }
+            FileStep::PauseUntil(at) => self.pause_until(at),
+            FileStep::Leave => Step::Leave,
         }
+    }
+}
+
+impl FileUser {
+    /// Returns the pause before an operation with a recorded time, which counts from the begin of the loop: the operation is
+    /// due so long after the one before as it was recorded. The first of a loop counts from the end of the loop before, so
+    /// that a client that is late does not stay late for ever.
+    fn pause_until(&mut self, at: Nanos) -> Step<FileOperation> {
+        let (time, from) = match self.last_time {
+            Some(last) => (at.saturating_sub(last), PauseStart::Due),
+            None => (at, PauseStart::Done),
+        };
+        self.last_time = Some(at);
+        Step::Think { kind: file_pause::BETWEEN, time, from }
     }
 }
 
@@ -130,8 +162,9 @@ impl Mix for FileClients {
             ClientWork::DiskMix(mix) => Client::DiskMix(Box::new(mix.client(user))),
             ClientWork::Streams(shape) => Client::Stream(shape.client(user)),
             ClientWork::Micro(settings) => Client::Micro(settings.client(user)),
+            ClientWork::Captured(load) => Client::Replay(Box::new(ReplayClient::new(Arc::clone(load), user))),
         };
-        FileUser { client, has_locks: self.has_locks, has_failed: false }
+        FileUser { client, has_locks: self.has_locks, has_failed: false, last_time: None }
     }
 
     /// A client has files open.
@@ -142,7 +175,7 @@ impl Mix for FileClients {
     fn in_flight(&self) -> usize {
         match &self.work {
             ClientWork::Streams(shape) => shape.in_flight(),
-            ClientWork::DiskMix(_) | ClientWork::Micro(_) => 1,
+            ClientWork::DiskMix(_) | ClientWork::Micro(_) | ClientWork::Captured(_) => 1,
         }
     }
 
@@ -280,7 +313,7 @@ mod tests {
     fn clients_over_nfs_3_leave_locks_out() {
         let locked = workload(&NETBENCH);
         let (transport, dialect) = (FileTransport::Nfs, Some(FileDialect::Nfs3));
-        let unlocked = FileWorkload { transport, dialect, ..locked };
+        let unlocked = FileWorkload { transport, dialect, ..locked.clone() };
         let kinds = |workload| {
             let clients = FileClients::new(workload, 1).unwrap();
             follow(&mut clients.user(1), FileAnswer::Done, 10).0
@@ -290,6 +323,48 @@ mod tests {
         expected.retain(|kind| usize::from(*kind) < FileKind::Lock.index());
         assert!(expected.len() < n_all);
         assert_eq!(kinds(&unlocked), expected);
+    }
+
+    /// By hand: after 10 ms of the first loop, a pause of 5 ms and the other 15 of the 20 ms between both operations.
+    #[test]
+    fn captured_mixes_are_repeated_with_their_pauses() {
+        let text =
+            "0.010 Mkdir \"\\client1\" NT_STATUS_OK\nSleep 5000 *\n0.030 Rmdir \"\\client1\" NT_STATUS_OK\n";
+        let capture = capture("mine.txt", Ok(text.as_bytes())).unwrap();
+        let workload = replaying(&workload(&NETBENCH), capture);
+        let catalog = workload.catalog();
+        assert_eq!((catalog.check(), catalog.pauses.len(), catalog.kinds.len()), (Ok(()), 2, 21));
+        let clients = FileClients::new(&workload, 1).unwrap();
+        assert_eq!((clients.n_kinds(), clients.n_units()), (21, 1));
+        let mut user = clients.user(7);
+        let mut rng = Rng::new(1, StreamPurpose::User, 0);
+        let done = Some(UserReply { outcome: Outcome::Ok, value: FileAnswer::Done.to_u64() });
+        let mut last = None;
+        let mut steps = Vec::new();
+        while steps.len() < 8 {
+            let step = user.next(last.take(), &mut rng);
+            steps.push(match step {
+                Step::Think { kind, time, from } => {
+                    format!("{} {time} {from:?}", catalog.pauses[usize::from(kind)].name)
+                }
+                Step::Perform(operation) => {
+                    last = done;
+                    operation.kind().name().to_owned()
+                }
+                Step::Unit { ok, .. } => format!("loop {ok}"),
+                Step::Await | Step::Leave => panic!("{step:?}"),
+            });
+        }
+        insta::assert_snapshot!(steps.join("\n"), @"
+        recorded time between operations 10.0 ms Done
+        make folder
+        recorded pause 5.00 ms Done
+        recorded time between operations 15.0 ms Due
+        remove folder
+        loop true
+        recorded time between operations 10.0 ms Done
+        make folder
+        ");
     }
 
     /// Clients that lock count no units.

@@ -112,7 +112,7 @@ mod tests {
 
     fn load(csv: &str) -> Result<String, String> {
         let read = |name: &str| match name {
-            "users.csv" => Ok(csv.to_owned()),
+            "users.csv" => Ok(csv.as_bytes()),
             _ => Err(std::io::ErrorKind::NotFound.into()),
         };
         let benchmark = from_definition("my.toml", DEFINITION, read).map_err(|error| error.to_string())?;

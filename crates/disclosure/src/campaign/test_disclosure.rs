@@ -39,6 +39,7 @@ fn phase(length: Nanos) -> Option<String> {
 fn think_text(report: &Report) -> Option<String> {
     match report.plan.workload.think() {
         _ if report.is_open() => None,
+        ThinkTime::Recorded => Some("as recorded".to_owned()),
         ThinkTime::None => Some("none".to_owned()),
         think if 1 < report.plan.catalog.pauses.len() => {
             let n = report.plan.catalog.pauses.len();

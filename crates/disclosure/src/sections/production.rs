@@ -52,6 +52,10 @@ fn users(report: &Report) -> Note {
              number of {} as a number of people.",
             report.terms().load_noun
         ),
+        (false, ThinkTime::Recorded) => {
+            "Users pause as recorded, all of them alike, so do not read their number as a number of people."
+                .to_owned()
+        }
         (false, ThinkTime::Fixed(time) | ThinkTime::Exponential(time)) => format!(
             "Users pause {} on average; real users pause far longer, so do not read this as a number of people.",
             numbers::time(time)

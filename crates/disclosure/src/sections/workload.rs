@@ -146,6 +146,7 @@ fn think(report: &Report, unit: &str) -> Option<String> {
     match report.plan.workload.think() {
         _ if report.is_open() => None,
         ThinkTime::None => None,
+        ThinkTime::Recorded => Some("Users pause as recorded.".to_owned()),
         _ if 1 < report.plan.catalog.pauses.len() => Some(pauses_in_words(report, unit)),
         ThinkTime::Fixed(time) => Some(format!("Users pause {} after each {unit}.", numbers::time(time))),
         ThinkTime::Exponential(time) => Some(format!(
@@ -161,7 +162,7 @@ fn pauses_in_words(report: &Report, unit: &str) -> String {
         let mean = numbers::time(pause.time.mean());
         match pause.time {
             ThinkTime::Exponential(_) => format!("{} (mean {mean}, negative exponential)", pause.name),
-            ThinkTime::Fixed(_) | ThinkTime::None => format!("{} ({mean})", pause.name),
+            ThinkTime::Fixed(_) | ThinkTime::None | ThinkTime::Recorded => format!("{} ({mean})", pause.name),
         }
     });
     let mean = numbers::time(report.plan.workload.think().mean());

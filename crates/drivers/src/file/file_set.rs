@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use files::{
-    CapturedPath, Expectation, FileAction, FileContent, FileOperation, FilePath, FilePopulation, LoadFile,
-    MicroSettings, PopulatedFile, StreamShape,
+    CapturedPath, Entry, Expectation, FileAction, FileContent, FileOperation, FilePath, FilePopulation,
+    Folder, LoadFile, MicroSettings, Owner, PopulatedFile, StreamShape,
 };
 
 use super::path_text::{CAPTURED_FOLDER, PathText};
@@ -19,7 +19,8 @@ pub enum WorkloadFiles {
     Micro(MicroSettings, u32),
     /// The files of streams, of so many clients.
     Stream(StreamShape, u32),
-    /// The folders that a captured mix takes for granted, of so many clients. It makes its files itself.
+    /// The folders that a captured mix takes for granted, of so many clients, and one in which the first client can make a
+    /// file before. The mix makes its files itself.
     Captured(Arc<LoadFile>, u32),
 }
 
@@ -93,6 +94,8 @@ impl FileSetPlan {
             }
             WorkloadFiles::Captured(load, n_clients) => {
                 folders.insert(CAPTURED_FOLDER.to_owned());
+                let probed = FilePath::new(Owner::Client(0), Folder::Created, Entry::Folder);
+                add_with_parents(&mut folders, &probed.to_string());
                 add_captured(&mut folders, load, *n_clients);
             }
         }
@@ -263,6 +266,9 @@ mod tests {
             "captured/old/client0/there",
             "captured/old/client1",
             "captured/old/client1/there",
+            "private",
+            "private/c0",
+            "private/c0/new",
         ];
         assert_eq!(folders, expected);
     }

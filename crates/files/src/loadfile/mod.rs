@@ -14,13 +14,16 @@ mod line;
 mod parse;
 mod print;
 mod replay;
+mod sizes;
 
+use std::fmt::Write;
 use std::io::BufRead;
 
 use units::Nanos;
 
 pub use self::error::{LoadFileError, LoadProblem};
 pub use self::replay::ReplayClient;
+use self::sizes::FileSizes;
 use crate::{
     CapturedPath, ExistingFile, Expectation, FileAction, FileKind, FileOperation, FilePath, FileRange,
     FindSize, Handle, InfoLevel,
@@ -114,6 +117,10 @@ pub struct LoadSummary {
     pub written_bytes: u64,
     /// The most handles that are open at a time.
     pub open_max: usize,
+    /// The most bytes that the files of a client have together.
+    pub file_bytes_max: u64,
+    /// Whether clients pause, or wait for the times of operations.
+    pub has_pauses: bool,
 }
 
 /// The slots that are open while the operations of a file succeed.
@@ -152,8 +159,8 @@ impl LoadFile {
         let captured = self.texts.get(path.text as usize).map_or("", |text| &**text);
         for (index, piece) in captured.split(CLIENT).enumerate() {
             if 0 < index {
-                text.push_str("client");
-                text.push_str(&path.client.to_string());
+                // A text grows without an error.
+                let _ = write!(text, "client{}", path.client);
             }
             text.push_str(piece);
         }
@@ -172,9 +179,13 @@ impl LoadFile {
             read_bytes: 0,
             written_bytes: 0,
             open_max: 0,
+            file_bytes_max: 0,
+            has_pauses: self.lines.iter().any(|line| line.operation(0).is_none()),
         };
         let mut open = OpenSlots::new();
+        let mut sizes = FileSizes::new(&self.texts);
         for operation in self.lines.iter().filter_map(|line| line.operation(0)) {
+            sizes.follow(&operation);
             summary.counts[operation.kind().index()] += 1;
             summary.n_expected_failures += u64::from(operation.expected == Expectation::Failure);
             summary.read_bytes += operation.read_bytes();
@@ -182,6 +193,7 @@ impl LoadFile {
             open.follow(&operation);
             summary.open_max = summary.open_max.max(open.n_open);
         }
+        summary.file_bytes_max = sizes.most;
         summary
     }
 }

@@ -176,7 +176,11 @@ impl FileTarget {
     }
 
     /// Returns the settings of clients at the next load point.
-    fn options(&self, workload: &FileWorkload, last_generation: u32) -> FileClientOptions {
+    fn options(
+        &self,
+        workload: &FileWorkload,
+        last_generation: u32,
+    ) -> Result<FileClientOptions, FileSettingsError> {
         client_options(workload, self.files.are_new.load(Ordering::Relaxed), last_generation)
     }
 
@@ -208,9 +212,14 @@ impl FileTarget {
     }
 
     /// Performs operations as the first client, one after another, and returns those that failed.
-    fn probed(&self, workload: &FileWorkload, clock: RealClock, stop: &AtomicBool) -> Vec<WrongObject> {
+    fn probed(
+        &self,
+        workload: &FileWorkload,
+        clock: RealClock,
+        stop: &AtomicBool,
+    ) -> Result<Vec<WrongObject>, SetupError> {
         let root = Arc::clone(self.files.root());
-        let mut driver = DirectoryDriver::new(root, 0, &self.options(workload, 0), clock);
+        let mut driver = DirectoryDriver::new(root, 0, &self.options(workload, 0)?, clock);
         let mut wrong = Vec::new();
         for operation in probe_operations(workload) {
             if stop.load(Ordering::Relaxed) {
@@ -222,7 +231,7 @@ impl FileTarget {
                 wrong.push(WrongObject { outcome: reply.outcome, text });
             }
         }
-        wrong
+        Ok(wrong)
     }
 }
 
@@ -297,7 +306,7 @@ impl LoadTarget for FileTarget {
     /// Performs operations of most kinds, on a file of the first client and on one that is made and deleted.
     fn probe(&self, plan: &Plan, clock: RealClock, stop: &AtomicBool) -> Result<(), VerifyError> {
         let workload = workload(plan)?;
-        let wrong = self.probed(workload, clock, stop);
+        let wrong = self.probed(workload, clock, stop)?;
         if stop.load(Ordering::Relaxed) {
             return Err(VerifyError::Interrupted);
         }
@@ -327,7 +336,8 @@ impl LoadTarget for FileTarget {
     fn run(&self, work: ThreadWork<'_>) -> Result<FamilyCounts, ThreadFailure> {
         let workload = workload(work.plan)?;
         let clients = FileClients::new(workload, work.plan.seed).map_err(SetupError::from)?;
-        let options = self.options(workload, work.setup.point.index.wrapping_mul(GENERATIONS));
+        let last_generation = work.setup.point.index.wrapping_mul(GENERATIONS);
+        let options = self.options(workload, last_generation).map_err(SetupError::from)?;
         let clock = work.clock;
         let root = self.files.root();
         let driver = |client| DirectoryDriver::new(Arc::clone(root), client, &options, clock);
@@ -422,12 +432,19 @@ fn n_clients(plan: &Plan) -> u32 {
 }
 
 /// Returns the settings of clients. `are_new` is whether no client has written since the files were made.
+///
+/// # Errors
+/// The operations of a captured mix are not there.
 pub(super) fn client_options(
     workload: &FileWorkload,
     are_new: bool,
     last_generation: u32,
-) -> FileClientOptions {
-    FileClientOptions {
+) -> Result<FileClientOptions, FileSettingsError> {
+    let loadfile = match &workload.work {
+        FileWork::Captured(capture) => Some(Arc::clone(capture.load()?)),
+        FileWork::DiskMix(_) | FileWork::Streams(_) | FileWork::Micro(_) => None,
+    };
+    Ok(FileClientOptions {
         content: content(workload),
         verify: workload.verify.into(),
         baseline: if are_new { Baseline::Populated } else { Baseline::Stamped },
@@ -438,8 +455,8 @@ pub(super) fn client_options(
             FileDurability::Write => Durability::Write,
             FileDurability::Never => Durability::Relaxed,
         },
-        loadfile: None,
-    }
+        loadfile,
+    })
 }
 
 /// Makes the files of a plan's clients that are missing, and notes in `are_new` whether all of them were made. `text` is what an
@@ -501,6 +518,7 @@ fn file_set(workload: &FileWorkload, n_clients: u32) -> Result<FileSetPlan, Setu
             WorkloadFiles::Stream(streams.shape().map_err(FileSettingsError::from)?, n_clients)
         }
         FileWork::Micro(micro) => WorkloadFiles::Micro(micro.settings(0)?, n_clients),
+        FileWork::Captured(capture) => WorkloadFiles::Captured(Arc::clone(capture.load()?), n_clients),
     };
     Ok(FileSetPlan::new(set, content(workload)))
 }
@@ -529,14 +547,15 @@ pub(super) fn warm_text(n_bytes: u64) -> String {
 }
 
 /// Checks that every file is there with its length. Under load some tests give theirs other names, so that they are not
-/// checked after it.
+/// checked after it; clients that replay a captured mix make all of theirs themselves.
 pub(super) fn check_files<E: fmt::Display>(
     plan: &Plan,
     moment: CheckMoment,
     check: impl FnOnce(&FileSetPlan) -> Result<Result<PopulationCheck, E>, VerifyError>,
 ) -> Result<Vec<CheckedRow>, VerifyError> {
     let workload = workload(plan)?;
-    if moment == CheckMoment::After && !workload.keeps_files() {
+    let is_captured = matches!(workload.work, FileWork::Captured(_));
+    if is_captured || (moment == CheckMoment::After && !workload.keeps_files()) {
         return Ok(Vec::new());
     }
     let (holds, found) = match check(&files_of(plan)?)? {
@@ -581,6 +600,7 @@ fn probed_places(workload: &FileWorkload) -> (Option<FilePath>, Owner, Folder) {
                 Some(FilePath::Captured(_)) | None => (None, first, Folder::Small(0)),
             }
         }
+        FileWork::Captured(_) => (None, first, Folder::Created),
     }
 }
 
@@ -702,6 +722,30 @@ mod tests {
         assert!(directory.path().join("plimsoll-files").is_dir());
         drop(other);
         assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 0);
+    }
+
+    /// A plan from a record has the hash of its load file, but not the operations.
+    #[test]
+    fn a_captured_mix_needs_folders_and_its_operations() {
+        let directory = tempfile::tempdir_in("/var/tmp").unwrap();
+        let target = target(directory.path());
+        let mut plan = plan("netbench", &[]);
+        let text =
+            "NTCreateX \"\\clients\\client1\" 0x40 2 1 NT_STATUS_OK\nWriteX 1 0 500 500 NT_STATUS_OK\n";
+        let capture = benchmarks::file::capture("mine.txt", Ok(text.as_bytes())).unwrap();
+        plan.workload = Workload::File(benchmarks::file::replaying(workload(&plan).unwrap(), capture));
+        let made = reload(&target, &plan);
+        assert!(made.starts_with("clients’ files: 0 made (0 B), 0 kept (0 B), 0 others removed; "), "{made}");
+        assert!(directory.path().join("plimsoll-files/captured/clients").is_dir());
+        let stop = AtomicBool::new(false);
+        target.probe(&plan, RealClock::start(), &stop).unwrap();
+        assert_eq!(target.disk_use(&plan).unwrap().each, 500);
+        let moments = [CheckMoment::Before, CheckMoment::After];
+        assert!(moments.into_iter().all(|moment| check(&target, &plan, moment).is_empty()));
+        let stored = serde_json::to_string(&plan).unwrap();
+        let plan: Plan = serde_json::from_str(&stored).unwrap();
+        let error = target.reload(&plan, RealClock::start(), &mut SilentObserver, &stop).unwrap_err();
+        assert_eq!(error.to_string(), "the operations of the load file `mine.txt` are not here");
     }
 
     #[test]

@@ -228,7 +228,7 @@ impl<S: RemoteShare> RemoteTarget<S> {
     fn clients(&self, plan: &Plan, last_generation: u32, clock: RealClock) -> Result<S::Clients, SetupError> {
         let held = locked(&self.held);
         let are_new = held.as_ref().is_some_and(|held| held.are_new.load(Ordering::Relaxed));
-        let options = client_options(workload(plan)?, are_new, last_generation);
+        let options = client_options(workload(plan)?, are_new, last_generation)?;
         self.share.clients(self.address, plan, options, clock)
     }
 

@@ -15,13 +15,15 @@ pub enum ThinkTime {
     Fixed(#[serde(with = "with_serde::nanos")] Nanos),
     /// Negative exponential with this mean, not truncated.
     Exponential(#[serde(with = "with_serde::nanos")] Nanos),
+    /// Those of a recording, each of its own length.
+    Recorded,
 }
 
 impl ThinkTime {
-    /// Returns the mean pause.
+    /// Returns the mean pause; zero where it is not known.
     pub fn mean(self) -> Nanos {
         match self {
-            ThinkTime::None => Nanos::ZERO,
+            ThinkTime::None | ThinkTime::Recorded => Nanos::ZERO,
             ThinkTime::Fixed(time) | ThinkTime::Exponential(time) => time,
         }
     }
@@ -30,16 +32,16 @@ impl ThinkTime {
     pub(crate) fn pauses(self) -> Vec<PauseKind> {
         match self {
             ThinkTime::None => Vec::new(),
-            ThinkTime::Fixed(_) | ThinkTime::Exponential(_) => {
+            ThinkTime::Fixed(_) | ThinkTime::Exponential(_) | ThinkTime::Recorded => {
                 vec![PauseKind { name: "think time".to_owned(), time: self, from: PauseStart::Done }]
             }
         }
     }
 
-    /// Draws a pause; `None` without think time.
+    /// Draws a pause; `None` without think time, and of a recording, whose pauses are not drawn.
     pub fn draw(self, rng: &mut Rng) -> Option<Nanos> {
         match self {
-            ThinkTime::None => None,
+            ThinkTime::None | ThinkTime::Recorded => None,
             ThinkTime::Fixed(time) => Some(time),
             ThinkTime::Exponential(mean) => Some(rng.exponential(mean)),
         }

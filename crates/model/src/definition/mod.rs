@@ -23,6 +23,7 @@ mod web;
 
 use units::Nanos;
 
+pub use file::FileDefinition;
 pub use parse::definition_schema;
 pub use sql::SqlDefinition;
 pub use web::{DataDefinition, DataFormat, FilelistSource, WebDefinition, WorkloadSource, header_name_fault};
@@ -72,6 +73,8 @@ pub enum WorkloadDefinition {
     Web(WebDefinition),
     /// Transactions of a user's own statements, perhaps with data.
     Sql(SqlDefinition),
+    /// Operations of clients on files, perhaps those of a load file.
+    File(FileDefinition),
     /// A workload that is all in the definition.
     Complete(Workload),
 }
@@ -80,6 +83,11 @@ impl WorkloadDefinition {
     /// Returns the definition of a web workload; `None` of another family.
     pub fn web(&self) -> Option<&WebDefinition> {
         if let WorkloadDefinition::Web(web) = self { Some(web) } else { None }
+    }
+
+    /// Returns the definition of a file-server workload; `None` of another family.
+    pub fn file(&self) -> Option<&FileDefinition> {
+        if let WorkloadDefinition::File(file) = self { Some(file) } else { None }
     }
 }
 
@@ -121,14 +129,20 @@ impl Definition {
         match &self.workload {
             WorkloadDefinition::Web(_) => Family::Web,
             WorkloadDefinition::Sql(_) => Family::Sql,
+            WorkloadDefinition::File(_) => Family::File,
             WorkloadDefinition::Complete(workload) => workload.family(),
         }
     }
 
     /// Returns the benchmark as it is defined, with its own workload or one that was made from another filelist.
     pub fn configuration(&self, workload: Workload) -> Configuration {
-        let filelist = format!("the standard one of {}", self.id);
-        Configuration { workload, time_limit: self.time_limit, filelist }
+        let own_loadfile = self.workload.file().and_then(|file| file.loadfile.clone());
+        Configuration {
+            workload,
+            time_limit: self.time_limit,
+            filelist: format!("the standard one of {}", self.id),
+            loadfile: own_loadfile.unwrap_or_else(|| "none".to_owned()),
+        }
     }
 
     /// Returns the catalog of a run of the benchmark with a workload, its own or one that settings have changed.

@@ -14,6 +14,8 @@ pub struct Configuration {
     pub time_limit: Nanos,
     /// The filelist that the workload was made from, for people.
     pub filelist: String,
+    /// The load file that the workload was made from, for people.
+    pub loadfile: String,
 }
 
 impl Configuration {

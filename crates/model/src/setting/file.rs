@@ -14,6 +14,7 @@ pub(super) const TRANSPORT: &str = "transport";
 const DIALECT: &str = "dialect";
 const SIGNING: &str = "signing";
 const ENCRYPTION: &str = "encryption";
+pub(super) const LOADFILE: &str = "loadfile";
 const WORKSPACE: &str = "workspace";
 const SHARED: &str = "shared";
 const PAD: &str = "pad";
@@ -99,6 +100,25 @@ pub(crate) const SETTINGS: &[Setting] = &[
         access: SettingAccess::Whole {
             text: |configuration| Some(encryption_text(smb(configuration)?.is_encrypted)),
             apply: |configuration, value| apply_to(configuration, ENCRYPTION, value),
+        },
+    },
+    Setting {
+        name: LOADFILE,
+        title: "load file",
+        about: "load file of dbench whose operations clients replay in place of the Disk Mix, also compressed by gzip",
+        kind: SettingKind::Text("FILE"),
+        key: DefinitionKey::None,
+        access: SettingAccess::Whole {
+            text: |configuration| match &file(configuration)?.work {
+                FileWork::DiskMix(_) | FileWork::Captured(_) => Some(configuration.loadfile.clone()),
+                FileWork::Streams(_) | FileWork::Micro(_) => None,
+            },
+            // The caller has made the workload from it: reading a file is not for planning.
+            apply: |configuration, value| {
+                if let SettingValue::Text(loadfile) = value {
+                    configuration.loadfile.clone_from(loadfile);
+                }
+            },
         },
     },
     Setting {
@@ -338,6 +358,7 @@ pub(crate) fn apply(workload: &mut FileWorkload, name: &str, value: &SettingValu
             FileWork::DiskMix(mix) => apply_to_mix(mix, name, value),
             FileWork::Streams(streams) => apply_to_streams(streams, name, value),
             FileWork::Micro(micro) => apply_to_micro(micro, name, value),
+            FileWork::Captured(_) => {}
         },
     }
 }
@@ -420,7 +441,7 @@ fn micro(configuration: &Configuration) -> Option<&FileMicroSettings> {
 /// Returns the sizes of a file that is read or written in requests of one size, and of these.
 fn large_file(configuration: &Configuration) -> Option<(u64, u64)> {
     match &file(configuration)?.work {
-        FileWork::DiskMix(_) => None,
+        FileWork::DiskMix(_) | FileWork::Captured(_) => None,
         FileWork::Streams(streams) => Some((streams.file_bytes, streams.block_bytes)),
         FileWork::Micro(micro) => micro.test.is_random().then_some((micro.file_bytes, micro.block_bytes)),
     }
@@ -474,6 +495,7 @@ mod tests {
             workload: Workload::File(FileWorkload::new(work)),
             time_limit: units::Nanos::from_secs(1),
             filelist: String::new(),
+            loadfile: "none".to_owned(),
         }
     }
 
@@ -504,7 +526,7 @@ mod tests {
                 ("durability", "none"),
                 ("cache", "warm"),
             ] {
-                let before = configuration(work);
+                let before = configuration(work.clone());
                 let chosen = Family::File.choose_setting(name, value).unwrap();
                 let values = chosen.setting.values(&before);
                 let after = before.clone().with(std::slice::from_ref(&chosen));
@@ -554,7 +576,7 @@ mod tests {
         for work in
             [FileWork::DiskMix(FileMixSettings::STANDARD), FileWork::Streams(FileStreamSettings::STANDARD)]
         {
-            let mut workload = FileWorkload::new(work);
+            let mut workload = FileWorkload::new(work.clone());
             for setting in SETTINGS {
                 if let DefinitionKey::Optional(value) = setting.key {
                     apply(&mut workload, setting.name, &setting.kind.parse(value).unwrap());

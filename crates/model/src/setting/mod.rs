@@ -117,6 +117,9 @@ impl Setting {
     /// The name of the setting of application server benchmarks that a run takes from its server.
     pub const APP_PROTOCOL: &'static str = app::PROTOCOL;
 
+    /// The name of the setting of file-server benchmarks for the load file that clients replay.
+    pub const FILE_LOADFILE: &'static str = file::LOADFILE;
+
     /// The name of the setting of file-server benchmarks that a run takes from its target.
     pub const FILE_TRANSPORT: &'static str = file::TRANSPORT;
 

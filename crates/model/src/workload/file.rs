@@ -12,10 +12,11 @@ use thiserror::Error;
 use units::{Bytes, Ratio};
 
 use super::family_workload::{FamilyWorkload, SESSIONS_MAX};
+use super::file_capture::FileCapture;
 use super::nfs_codes::{NFS_VIOLATIONS, NFS3_STATUSES, NFS4_STATUSES};
 use crate::{
-    Catalog, CodeName, Family, HasKind, Measure, MeasureUnit, Noun, OperationKind, Outcome, Score, ThinkTime,
-    Words,
+    Catalog, CodeName, Family, HasKind, Measure, MeasureUnit, Noun, OperationKind, Outcome, PauseKind,
+    PauseStart, Score, ThinkTime, Words,
 };
 
 /// The measures of a file operation besides its response time, by their indexes in the catalog.
@@ -29,6 +30,14 @@ pub mod file_measure {
     /// The time from when the opening of a stream was sent until its first bytes had been read; of the read that brought them.
     /// Only where streams are read.
     pub const FIRST_DATA: usize = 3;
+}
+
+/// The pauses of clients that replay a captured mix, by their indexes in the catalog.
+pub mod file_pause {
+    /// A pause of a recorded length.
+    pub const RECORDED: u16 = 0;
+    /// The time from one operation to the next, as recorded.
+    pub const BETWEEN: u16 = 1;
 }
 
 /// The kind is the operation's place in [`files::FileKind::ALL`].
@@ -372,7 +381,7 @@ pub enum FileStreamFiles {
 }
 
 /// The operations of clients and the files that they need.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FileWorkload {
     /// The work of clients.
@@ -413,7 +422,7 @@ pub struct FileSmbSettings {
 }
 
 /// The work of the clients of a file server.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum FileWork {
     /// The operations of office programs.
@@ -422,6 +431,8 @@ pub enum FileWork {
     Streams(FileStreamSettings),
     /// One kind of operation.
     Micro(FileMicroSettings),
+    /// The operations of a captured mix.
+    Captured(FileCapture),
 }
 
 names! {
@@ -492,7 +503,7 @@ pub struct FileMicroSettings {
 }
 
 /// A reason why clients cannot work as settings say.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum FileSettingsError {
     /// The workspace.
     #[error(transparent)]
@@ -533,6 +544,9 @@ pub enum FileSettingsError {
     /// A test of locks in a dialect without.
     #[error("clients of NFS 3 lock nothing, and this test does nothing else")]
     NoLocks,
+    /// A captured mix without its operations.
+    #[error("the operations of the load file `{0}` are not here")]
+    NoLoadFile(String),
 }
 
 impl FileSettingsError {
@@ -552,6 +566,7 @@ impl FileSettingsError {
                 "leave `dialect` out, or load a target of that transport: `smb://USER@HOST/SHARE` or `nfs://HOST/EXPORT`"
             }
             FileSettingsError::NoLocks => "choose another test, or NFS 4.1 (`--set dialect=v4.1`)",
+            FileSettingsError::NoLoadFile(_) => "name the load file again: `--set loadfile=FILE`",
             FileSettingsError::Workspace(_)
             | FileSettingsError::Stream(_)
             | FileSettingsError::Request { .. } => {
@@ -780,6 +795,7 @@ impl FileWorkload {
                 Ok(())
             }
             FileWork::Micro(micro) => micro.settings(0).map(drop),
+            FileWork::Captured(_) => Ok(()),
         }
     }
 
@@ -795,7 +811,7 @@ impl FileWorkload {
     fn in_flight(&self) -> u32 {
         match &self.work {
             FileWork::Streams(streams) => streams.in_flight.into(),
-            FileWork::DiskMix(_) | FileWork::Micro(_) => 1,
+            FileWork::DiskMix(_) | FileWork::Micro(_) | FileWork::Captured(_) => 1,
         }
     }
 
@@ -814,7 +830,7 @@ impl FileWorkload {
             FileWork::Micro(micro) if micro.test.is_random() => {
                 Some(WholeRequest { bytes: micro.block_bytes, is_write: micro.test == FileTest::RandomWrite })
             }
-            FileWork::DiskMix(_) | FileWork::Micro(_) => None,
+            FileWork::DiskMix(_) | FileWork::Micro(_) | FileWork::Captured(_) => None,
         }
     }
 
@@ -848,6 +864,7 @@ impl FileWorkload {
             }
             FileWork::Micro(micro) if micro.test.is_random() => micro.file_bytes,
             FileWork::Micro(_) => 0,
+            FileWork::Captured(capture) => capture.file_bytes_max,
         }
     }
 
@@ -859,7 +876,7 @@ impl FileWorkload {
                 *file_bytes
             }
             FileWork::Micro(FileMicroSettings { test: FileTest::Lock, file_bytes, .. }) => *file_bytes,
-            FileWork::Streams(_) | FileWork::Micro(_) => 0,
+            FileWork::Streams(_) | FileWork::Micro(_) | FileWork::Captured(_) => 0,
         }
     }
 
@@ -869,6 +886,7 @@ impl FileWorkload {
             FileWork::DiskMix(_) => true,
             FileWork::Streams(streams) => streams.direction == FileDirection::Read,
             FileWork::Micro(micro) => micro.test != FileTest::Rename,
+            FileWork::Captured(_) => false,
         }
     }
 
@@ -880,9 +898,10 @@ impl FileWorkload {
             FileWork::DiskMix(mix) => {
                 let cycle = mix.cycle();
                 let total: f64 = cycle[..n_kinds].iter().sum();
-                cycle.map(|n| Some(n / total))
+                cycle.map(|n| Some(n / total)).to_vec()
             }
-            FileWork::Streams(_) | FileWork::Micro(_) => [None; N_KINDS],
+            FileWork::Streams(_) | FileWork::Micro(_) => vec![None; N_KINDS],
+            FileWork::Captured(capture) => capture.shares().map(Some).to_vec(),
         };
         let kind = |(kind, share): (FileKind, Option<f64>)| OperationKind {
             name: kind.name().to_owned(),
@@ -906,7 +925,7 @@ impl FileWorkload {
         Catalog {
             kinds: FileKind::ALL.into_iter().zip(shares).take(n_kinds).map(kind).collect(),
             units: unit.iter().map(|unit| unit.one.clone()).collect(),
-            pauses: Vec::new(),
+            pauses: self.pauses(),
             measures,
             in_flight: Some(self.in_flight()).filter(|n| 1 < *n),
             transferred: vec![file_measure::READ_BYTES, file_measure::WRITTEN_BYTES],
@@ -921,6 +940,18 @@ impl FileWorkload {
                 unit: unit.unwrap_or_else(|| Noun::regular("unit")),
                 ..Words::of_rate("operation", "client")
             },
+        }
+    }
+
+    /// Returns the pauses of clients, by [`file_pause`].
+    fn pauses(&self) -> Vec<PauseKind> {
+        let recorded = |name: &str, from| PauseKind { name: name.to_owned(), time: self.think(), from };
+        match self.think() {
+            ThinkTime::None => Vec::new(),
+            _ => vec![
+                recorded("recorded pause", PauseStart::Done),
+                recorded("recorded time between operations", PauseStart::Due),
+            ],
         }
     }
 
@@ -953,6 +984,7 @@ impl FileWorkload {
             FileWork::DiskMix(_) => Some(Noun::regular("cycle")),
             FileWork::Streams(_) => Some(pass),
             FileWork::Micro(micro) => micro.test.has_passes().then_some(pass),
+            FileWork::Captured(_) => Some(Noun::regular("loop")),
         }
     }
 
@@ -973,6 +1005,7 @@ impl FileWorkload {
                 }
             }
             FileWork::Micro(micro) => micro_files_text(micro),
+            FileWork::Captured(capture) => capture.text(),
         }
     }
 
@@ -1033,7 +1066,10 @@ impl FamilyWorkload for FileWorkload {
     }
 
     fn think(&self) -> ThinkTime {
-        ThinkTime::None
+        match &self.work {
+            FileWork::Captured(capture) if capture.has_pauses => ThinkTime::Recorded,
+            _ => ThinkTime::None,
+        }
     }
 
     fn has_user_state(&self) -> bool {
@@ -1082,8 +1118,8 @@ mod tests {
     fn catalogs_are_valid_and_workloads_are_read_back() {
         for work in all_works() {
             let workload = FileWorkload::new(work);
-            assert_eq!((workload.check(), workload.catalog().check()), (Ok(()), Ok(())), "{work:?}");
-            let stored = serde_json::to_value(workload).unwrap();
+            assert_eq!((workload.check(), workload.catalog().check()), (Ok(()), Ok(())), "{workload:?}");
+            let stored = serde_json::to_value(&workload).unwrap();
             assert_eq!(serde_json::from_value::<FileWorkload>(stored).unwrap(), workload);
         }
         assert_eq!(FileTest::ALL.map(FileTest::name), MicroTest::ALL.map(MicroTest::name));
@@ -1166,7 +1202,7 @@ mod tests {
         assert_eq!((plain.check(), catalog.check()), (Ok(()), Ok(())));
         let names = [0, 0xC000_0043, 0xE5B0_000D, 28].map(|code| catalog.code_name(code));
         assert_eq!(names, [None, Some("STATUS_SHARING_VIOLATION"), Some("SMB_SHORT"), None]);
-        let directory = FileWorkload::new(plain.work).catalog();
+        let directory = FileWorkload::new(plain.work.clone()).catalog();
         let fails_with = |outcome| (catalog.can_fail_with(outcome), directory.can_fail_with(outcome));
         assert_eq!(fails_with(Outcome::MalformedHead), (true, false));
         assert_eq!(fails_with(Outcome::SessionLost), (true, true));

@@ -2,7 +2,7 @@
 //!
 //! - `web`: requests and pages over HTTP
 //! - `app`: transactions with an application server
-//! - `file`: operations of clients on files; `nfs_codes`: names of codes over NFS
+//! - `file`: operations of clients on files; `file_capture`: captured mixes; `nfs_codes`: names of codes over NFS
 //! - `order_entry`: transactions of terminals with a database
 //! - `sql`: transactions of a user's own statements; `sql_lexis`: what is SQL in a statement
 //! - `echo`: messages that come back over TCP, a family for tests
@@ -13,6 +13,7 @@ mod app;
 pub mod echo;
 mod family_workload;
 mod file;
+mod file_capture;
 mod nfs_codes;
 mod order_entry;
 mod sql;
@@ -29,8 +30,9 @@ pub use file::{
     COMPRESSIBLE_PERCENT, FileCache, FileDialect, FileDirection, FileDurability, FileMicroSettings,
     FileMixSettings, FilePads, FileSettingsError, FileSmbSettings, FileStreamFiles, FileStreamSettings,
     FileTest, FileTransport, FileVerify, FileWork, FileWorkKind, FileWorkload, SMB_CODES, WholeRequest,
-    file_measure,
+    file_measure, file_pause,
 };
+pub use file_capture::FileCapture;
 pub use nfs_codes::{NFS_VIOLATIONS, NFS3_STATUSES, NFS4_STATUSES};
 pub use order_entry::{
     DataReset, DatabaseMode, DatabaseProduct, OrderDelivery, OrderEntryWorkload, OrderMix, OrderPacing,

@@ -89,7 +89,12 @@ impl DefinitionDraft<'_> {
             settings.push(Family::Web.choose_setting(name, &value).map_err(Failure::usage)?);
         }
         let workload = plain.workload(requests, pages).into();
-        let configuration = Configuration { workload, time_limit: Nanos::ZERO, filelist: String::new() };
+        let configuration = Configuration {
+            workload,
+            time_limit: Nanos::ZERO,
+            filelist: String::new(),
+            loadfile: String::new(),
+        };
         let Configuration { workload, time_limit, .. } = configuration.with(&settings);
         let protocol = workload.web().map_or(plain.protocol, |web| web.protocol);
         let load = self.load();

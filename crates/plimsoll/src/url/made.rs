@@ -1,5 +1,6 @@
 //! The benchmark of URLs: read, surveyed, defined, and saved if asked for.
 
+use std::cell::RefCell;
 use std::path::Path;
 
 use drivers::web::{Target, TargetAccess};
@@ -66,6 +67,7 @@ pub(crate) fn make(plan: &PlanArguments, url: UrlArguments, sut: SutArguments) -
             source: DefinitionSource::Urls(folder.to_owned()),
             given: data.clone(),
             is_refined: overrides.load.is_none() && overrides.rates.is_none(),
+            captures: RefCell::default(),
         })
     };
     let provisional = chosen(&[])?;

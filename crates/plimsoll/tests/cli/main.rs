@@ -10,6 +10,7 @@ mod app_servers;
 mod audit;
 mod before_after;
 mod campaign;
+mod captured_mixes;
 mod ci;
 mod compare;
 mod consistency;

@@ -4,7 +4,7 @@ use std::fs::Permissions;
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 
-use crate::support::Samba;
+use crate::support::{LOAD_FILE, Samba};
 
 /// A load point of two seconds with small workspaces.
 const SHORT: [&str; 9] =
@@ -39,6 +39,13 @@ fn signing_takes_turns_on_a_share_and_nothing_is_left() {
     }
     protections.sort_unstable();
     assert_eq!(protections, [false, true]);
+
+    samba.fixture.write("mine.txt", LOAD_FILE);
+    let replayed = ["--quick", "--load", "2", "--duration", "1", "--monitor", "off", "--out", "mine.plim"];
+    samba.run("netbench", &[&replayed[..], &["--set", "loadfile=mine.txt"]].concat()).assert_run();
+    let total = &fixture.report(&fixture.path("mine.plim"))["load_points"][0]["total"];
+    assert!(total["errors"] == 0 && 24 < total["n"].as_u64().unwrap(), "{total}");
+    assert_eq!(samba.left(), Vec::<PathBuf>::new());
 }
 
 #[test]

@@ -23,6 +23,8 @@ pub(super) struct PlimsollRun<'a> {
     pub folder: &'a Path,
     /// Variables such as a password.
     pub environment: &'a [(&'a str, &'a str)],
+    /// The CPUs of its process and of its load threads.
+    pub cpus: &'a str,
     /// Arguments of `plimsoll run`, separated by spaces.
     pub arguments: &'a str,
     pub target: &'a str,
@@ -39,8 +41,8 @@ impl PlimsollRun<'_> {
                 std::fs::remove_file(old)?;
             }
         }
-        let mut command = pinned(LOAD_CPU, self.program);
-        command.args(["--json", "run"]).args(self.arguments.split(' ')).args(["--load-cpus", LOAD_CPU]);
+        let mut command = pinned(self.cpus, self.program);
+        command.args(["--json", "run"]).args(self.arguments.split(' ')).args(["--load-cpus", self.cpus]);
         command.args(["--target", self.target, "--out"]).arg(&file).current_dir(self.folder);
         command.envs(self.environment.iter().copied());
         let ended = measure(&mut command, self.folder, Duration::from_secs_f64(self.look_after))?;

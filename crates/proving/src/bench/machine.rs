@@ -66,5 +66,6 @@ fn version(program: &str, option: &str) -> Result<String> {
     let text = [output.stdout, output.stderr].concat();
     let text = String::from_utf8_lossy(&text);
     let first = text.lines().next().unwrap_or("unknown");
-    Ok(first.trim_start_matches("nginx version: ").split(" Copyright").next().unwrap_or(first).to_owned())
+    let text = first.trim_start_matches("nginx version: ").split(" Copyright").next().unwrap_or(first);
+    Ok(text.trim_end_matches(" -").to_owned())
 }

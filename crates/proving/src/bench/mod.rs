@@ -15,6 +15,7 @@ mod against;
 mod application;
 mod fail_if;
 mod figures;
+mod files;
 mod generator;
 mod harness;
 mod load_tools;
@@ -32,6 +33,7 @@ use anyhow::{Result, ensure};
 use self::accelerator::AcceleratorMeasurement;
 use self::application::ApplicationMeasurement;
 use self::fail_if::FailIfMeasurement;
+use self::files::FileMeasurement;
 use self::generator::GeneratorMeasurement;
 use self::harness::{Measurement, perform};
 use self::orders::OrderMeasurement;
@@ -48,11 +50,12 @@ const OPEN_FILES_MIN: u64 = 16_000;
 pub type BenchCommand = fn(&[&str]) -> Result<()>;
 
 /// All commands by their names.
-const COMMANDS: [(&str, BenchCommand); 5] = [
+const COMMANDS: [(&str, BenchCommand); 6] = [
     (GeneratorMeasurement::NAME, perform::<GeneratorMeasurement>),
     (AcceleratorMeasurement::NAME, perform::<AcceleratorMeasurement>),
     (ApplicationMeasurement::NAME, perform::<ApplicationMeasurement>),
     (OrderMeasurement::NAME, perform::<OrderMeasurement>),
+    (FileMeasurement::NAME, perform::<FileMeasurement>),
     (FailIfMeasurement::NAME, perform::<FailIfMeasurement>),
 ];
 

@@ -22,6 +22,8 @@ const LOOKS_MAX: u32 = 500;
 pub(super) struct FinishedProcess {
     /// User and system time of all its threads, in s.
     pub cpu_s: f64,
+    /// User and system time of the processes that it has waited for, and of those that these have, in s.
+    pub children_cpu_s: f64,
     /// Maximum resident memory until the requested time, in KiB.
     pub rss_kib: f64,
     /// Its exit code.
@@ -48,27 +50,40 @@ pub(super) fn measure(command: &mut Command, folder: &Path, look_after: Duration
     // Not reaped yet, so that its counters can be read.
     let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
     waitid(WaitId::Pid(Pid::from_child(&child)), options)?;
-    let cpu_s = cpu_seconds(child.id())?;
+    let CpuSeconds { own: cpu_s, children: children_cpu_s } = cpu_seconds(child.id())?;
     let status = child.wait()?;
     let rss_kib = rss.with_context(|| {
         let error = fs::read_to_string(&stderr).unwrap_or_default();
         format!("`{}` ended at once ({status}): {error}", line(command))
     })?;
-    Ok(FinishedProcess { cpu_s, rss_kib, code: status.code(), output: fs::read_to_string(&stdout)? })
+    Ok(FinishedProcess {
+        cpu_s,
+        children_cpu_s,
+        rss_kib,
+        code: status.code(),
+        output: fs::read_to_string(&stdout)?,
+    })
 }
 
-/// Returns user and system time of a process and all its threads, in s.
-pub(super) fn cpu_seconds(pid: u32) -> Result<f64> {
+/// User and system time of a process and all its threads, and of the processes that it has waited for, in s.
+struct CpuSeconds {
+    own: f64,
+    children: f64,
+}
+
+fn cpu_seconds(pid: u32) -> Result<CpuSeconds> {
     let text = fs::read_to_string(format!("/proc/{pid}/stat"))?;
     let ticks = cpu_ticks(&text).with_context(|| format!("cannot read `{text}`"))?;
-    Ok(ticks as f64 / rustix::param::clock_ticks_per_second() as f64)
+    let [own, children] = ticks.map(|ticks| ticks as f64 / rustix::param::clock_ticks_per_second() as f64);
+    Ok(CpuSeconds { own, children })
 }
 
-/// Fields 14 and 15, counted after the name, which may contain spaces and parentheses. Source: proc(5).
-fn cpu_ticks(stat: &str) -> Option<u64> {
+/// The sums of fields 14 and 15, and of 16 and 17, counted after the name, which may contain spaces and parentheses. Source:
+/// proc(5).
+fn cpu_ticks(stat: &str) -> Option<[u64; 2]> {
     let mut fields = stat.rsplit_once(')')?.1.split_whitespace().skip(11);
     let mut next = || fields.next()?.parse::<u64>().ok();
-    Some(next()? + next()?)
+    Some([next()? + next()?, next()? + next()?])
 }
 
 fn status_kib(pid: u32, name: &str) -> Result<f64> {
@@ -160,8 +175,8 @@ mod tests {
 
     #[test]
     fn ticks_are_parsed_after_any_name() {
-        let stat = "17 (a (b) c) R 1 2 3 4 5 6 7 8 9 10 120 34 0 0 20 0 1 0 5";
-        assert_eq!(cpu_ticks(stat), Some(154));
+        let stat = "17 (a (b) c) R 1 2 3 4 5 6 7 8 9 10 120 34 7 8 20 0 1 0 5";
+        assert_eq!(cpu_ticks(stat), Some([154, 15]));
         assert_eq!(cpu_ticks("17 (short) R 1 2"), None);
     }
 

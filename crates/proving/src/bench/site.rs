@@ -6,6 +6,7 @@ use std::process::{Command, Stdio};
 use anyhow::Result;
 use tempfile::TempDir;
 
+use super::LOAD_CPU;
 use super::load_tools::PlimsollRun;
 use super::scripts;
 use crate::shell::{output, root, run};
@@ -71,7 +72,7 @@ impl Site {
     pub(super) fn run<'a>(&'a self, arguments: &'a str, target: &'a str) -> PlimsollRun<'a> {
         let program = &self.plimsoll;
         let folder = self.folder();
-        PlimsollRun { program, folder, environment: &[], arguments, target, look_after: 1.0 }
+        PlimsollRun { program, folder, environment: &[], cpus: LOAD_CPU, arguments, target, look_after: 1.0 }
     }
 
     /// Returns the path of a file in the folder.

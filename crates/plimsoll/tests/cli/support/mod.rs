@@ -7,6 +7,7 @@
 //! - `by_hand`: a third-party server started outside of any recipe
 //! - `network`: a network of a test's own
 //! - `samba`: a file server that is no server of a run
+//! - `load_file`: a load file of our own, to be replayed
 //! - `website`: a third-party server with its own files
 
 #![allow(dead_code, unused_imports)] // Each test binary uses its part.
@@ -14,6 +15,7 @@
 mod by_hand;
 mod fixture;
 mod leftovers;
+mod load_file;
 mod network;
 mod pages;
 mod process;
@@ -23,6 +25,7 @@ mod website;
 pub(crate) use by_hand::{ManualServer, assert_half_is_left, assert_watched, program, wait_for};
 pub(crate) use fixture::{ExitedCommand, Fixture, Verdict};
 pub(crate) use leftovers::Leftovers;
+pub(crate) use load_file::LOAD_FILE;
 pub(crate) use network::in_own_network;
 pub(crate) use pages::Pages;
 pub(crate) use process::RunningCommand;

@@ -148,7 +148,8 @@ fn definition() -> Result<String> {
 
 /// Returns the files of the definition, and one of each size that is requested alone.
 fn file_set(definition: &str) -> Result<FileSet> {
-    let no_filelist = |_: &str| Err(std::io::Error::from(std::io::ErrorKind::NotFound));
+    let no_filelist =
+        |_: &str| -> std::io::Result<&[u8]> { Err(std::io::Error::from(std::io::ErrorKind::NotFound)) };
     let benchmark = benchmarks::from_definition(DEFINITION, definition, no_filelist)?;
     let mut files = benchmark.workload.file_set(1.0);
     for (path, bytes) in [SMALL, LARGE] {

@@ -6,6 +6,7 @@ use testbed::RunningSut;
 
 use super::cases::CONNECTIONS;
 use super::fixture::{DEFINITION, Fixture};
+use crate::bench::LOAD_CPU;
 use crate::bench::load_tools::{PlimsollRun, WrkConnections, WrkLoad, WrkRequests, number, percentile};
 
 /// Requests per second that all accelerators can serve.
@@ -37,6 +38,7 @@ pub(super) fn at_rate(fixture: &Fixture, accelerator: &RunningSut, seconds: u32)
         program: &fixture.plimsoll,
         folder: fixture.folder(),
         environment: &[],
+        cpus: LOAD_CPU,
         arguments: &format!(
             "./{DEFINITION} --http 1.1 --keep-alive --rate {RATE} --in-flight-max {CONNECTIONS} --settle 1s \
              --duration {seconds}s"

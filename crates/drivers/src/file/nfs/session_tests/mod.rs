@@ -38,6 +38,7 @@ fn target(address: SocketAddr) -> NfsTarget {
 
 fn context(address: SocketAddr, verify: Verify, durability: Durability) -> Rc<NfsContext> {
     let clients = FileClientOptions {
+        times_first_data: false,
         content: FileContent::new(CONTENT_SEED, 50),
         verify,
         baseline: Baseline::Populated,
