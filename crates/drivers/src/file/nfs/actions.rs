@@ -174,8 +174,9 @@ impl WorkingClient {
             }
             FileAction::RemoveFolder(path) => {
                 let path = context.path(path);
+                self.at_place(&path, context, |place| Procedure::RemoveFolder(place)).await?;
                 context.shared.folders.borrow_mut().forget(&path);
-                self.at_place(&path, context, |place| Procedure::RemoveFolder(place)).await
+                Ok(())
             }
             FileAction::RemoveTree(path) => self.remove_tree(&context.path(path), context).await,
             FileAction::Lock(handle, range) => {
