@@ -74,8 +74,8 @@ pub(super) const MACHINE_IS_COLD: &str = "; all caches of this machine were drop
 /// The number of the file that is made and deleted before load begins: no client has as many.
 const PROBE_FILE: u32 = 99_999;
 
-/// The number of times that a server reads the clients’ files to meet its limit on memory: the first pass fills memory, the
-/// second needs evicted pages again.
+/// The number of times that a server reads the clients’ files to meet its limit on memory: the first pass fills memory,
+/// the second needs evicted pages again.
 const PROOF_PASSES: u32 = 3;
 
 /// The bytes that are read and written then.
@@ -459,8 +459,8 @@ pub(super) fn client_options(
     })
 }
 
-/// Makes the files of a plan's clients that are missing, and notes in `are_new` whether all of them were made. `text` is what an
-/// observer is told.
+/// Makes the files of a plan's clients that are missing, and notes in `are_new` whether all of them were made. `text`
+/// is what an observer is told.
 ///
 /// # Errors
 /// That of `populate`, or the workload is one of another family.

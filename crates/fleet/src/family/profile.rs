@@ -33,8 +33,8 @@ pub(crate) struct FamilyProfile {
     /// Whether a run fills a server that it has started by the protocol, before each load point: its data are neither
     /// loaded once nor read into memory, but taken out of the page cache.
     pub(crate) fills_started: bool,
-    /// Has a started server read files until it meets its limit on memory; `None` of a family whose servers meet theirs under
-    /// load, or not at all.
+    /// Has a started server read files until it meets its limit on memory; `None` of a family whose servers meet theirs
+    /// under load, or not at all.
     pub(crate) prove_memory_limit: Option<ProveMemoryLimit>,
     /// Returns the target of a server that the run has started; `None` of a family of which none is started.
     pub(crate) started: Option<fn(&RunningSut, Secrets) -> ResolvedTarget>,
@@ -48,8 +48,8 @@ pub(crate) struct FamilyProfile {
     pub(crate) contents: fn(&Workload) -> Option<DataContents>,
 }
 
-/// A function of a started server, the target that it is, and a plan, which has the server meet its limit on memory; `None` if its
-/// control group keeps no account.
+/// A function of a started server, the target that it is, and a plan, which has the server meet its limit on memory;
+/// `None` if its control group keeps no account.
 type ProveMemoryLimit =
     fn(&mut RunningSut, &ResolvedTarget, &Plan, &AtomicBool) -> Result<Option<MemoryLimitProof>, FleetError>;
 

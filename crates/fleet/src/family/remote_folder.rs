@@ -1,8 +1,8 @@
 //! The file family on a file server: the operations of clients over a protocol, each client in a session of its own.
 //!
-//! The clients' files are in a folder of the run's own on the server. A session beside those of clients makes what is missing
-//! before each load point, removes what a cut-off cycle left, holds the folder against other runs, and removes it at the end
-//! of the run. A protocol states the rest as a [`RemoteShare`] and its [`RemoteFolder`].
+//! The clients' files are in a folder of the run's own on the server. A session beside those of clients makes what is
+//! missing before each load point, removes what a cut-off cycle left, holds the folder against other runs, and removes
+//! it at the end of the run. A protocol states the rest as a [`RemoteShare`] and its [`RemoteFolder`].
 
 use std::any::Any;
 use std::fmt;
@@ -121,8 +121,8 @@ pub(super) trait RemoteFolder: fmt::Debug + Send + 'static {
     /// A reason why files are not made, checked or removed.
     type Error: fmt::Display;
 
-    /// Makes what is missing of the clients' files, and removes what is no part of them. `progress` is told the bytes done and
-    /// the bytes of all files, and may stop.
+    /// Makes what is missing of the clients' files, and removes what is no part of them. `progress` is told the bytes
+    /// done and the bytes of all files, and may stop.
     ///
     /// # Errors
     /// A file or folder cannot be made or removed, or `progress` stops.
@@ -232,8 +232,8 @@ impl<S: RemoteShare> RemoteTarget<S> {
         self.share.clients(self.address, plan, options, clock)
     }
 
-    /// Returns the folder of the run. In a share that was there already, this process holds it until the last of its runs on it
-    /// has ended.
+    /// Returns the folder of the run. In a share that was there already, this process holds it until the last of its
+    /// runs on it has ended.
     fn hold(&self, plan: &Plan, stop: &AtomicBool) -> Result<Arc<HeldFolder<S::Folder>>, VerifyError> {
         let mut own = locked(&self.held);
         if let Some(held) = &*own {
@@ -380,7 +380,8 @@ pub(super) fn check_requests(
 /// The folders that this process holds on servers that were there already, by their places.
 static HELD: Mutex<Vec<(FolderPlace, Weak<dyn Any + Send + Sync>)>> = Mutex::new(Vec::new());
 
-/// The folder of this process on a server. Runs that take turns on one have the same; it is removed with the last of them.
+/// The folder of this process on a server. Runs that take turns on one have the same; it is removed with the last of
+/// them.
 #[derive(Debug)]
 struct HeldFolder<F: RemoteFolder> {
     /// Ends before the session does, as fields are dropped in their order.

@@ -68,8 +68,8 @@ pub(crate) trait LoadTarget: fmt::Debug + Send + Sync {
         None
     }
 
-    /// Opens a session of the protocol with the settings of a plan, and ends it; returns what is disclosed of it. `None` of
-    /// a protocol that has nothing to agree upon.
+    /// Opens a session of the protocol with the settings of a plan, and ends it; returns what is disclosed of it.
+    /// `None` of a protocol that has nothing to agree upon.
     ///
     /// # Errors
     /// The server does not let the run in with these settings, or `stop` is set.
@@ -100,8 +100,8 @@ pub(crate) trait LoadTarget: fmt::Debug + Send + Sync {
         Ok(())
     }
 
-    /// Puts the data of a server that was there already, or that a run fills, into their first state. Returns what is to be said of it;
-    /// `None` where there is nothing to be done.
+    /// Puts the data of a server that was there already, or that a run fills, into their first state. Returns what is
+    /// to be said of it; `None` where there is nothing to be done.
     ///
     /// # Errors
     /// The server refuses, or `stop` is set.
@@ -115,7 +115,8 @@ pub(crate) trait LoadTarget: fmt::Debug + Send + Sync {
         Ok(None)
     }
 
-    /// Has a started server read some of the files that users have there, after so many; returns their number, 0 at the end.
+    /// Has a started server read some of the files that users have there, after so many; returns their number, 0 at the
+    /// end.
     ///
     /// # Errors
     /// The server refuses, or `stop` is set.

@@ -42,8 +42,9 @@ pub(super) fn modifications(
     differing.map(|(what, standard, ours)| Modification { what, standard, ours }).collect()
 }
 
-/// Returns the settings of the family, as the benchmark has them and as the run does. One that the benchmark has no use for, but
-/// the run has, is compared with what the benchmark would have beside the other settings that the run has chosen.
+/// Returns the settings of the family, as the benchmark has them and as the run does. One that the benchmark has no use
+/// for, but the run has, is compared with what the benchmark would have beside the other settings that the run has
+/// chosen.
 fn setting_rows(
     family: Family,
     (standard, ours): (&Configuration, &Configuration),

@@ -474,26 +474,17 @@ impl DirectoryDriver {
             Some(open) => text(open.path),
             None => "a file that is not open".to_owned(),
         };
-        match operation.action {
-            FileAction::Open(_, path)
-            | FileAction::Create(_, path, _)
-            | FileAction::CreateFolder(_, path)
-            | FileAction::PathQuery(path, _)
-            | FileAction::Find(path, _)
-            | FileAction::Unlink(path)
-            | FileAction::MakeFolder(path)
-            | FileAction::RemoveFolder(path)
-            | FileAction::RemoveTree(path) => format!("{kind} `{}`", text(path)),
-            FileAction::Rename(from, to) => format!("{kind} `{}` to `{}`", text(from), text(to)),
-            FileAction::Read(handle, range)
-            | FileAction::Write(handle, range)
-            | FileAction::Lock(handle, range)
-            | FileAction::Unlock(handle, range) => format!("{kind} `{}`, {range}", of_handle(handle)),
-            FileAction::Close(handle)
-            | FileAction::Flush(handle)
-            | FileAction::FileQuery(handle, _)
-            | FileAction::Set(handle, _) => format!("{kind} `{}`", of_handle(handle)),
-            FileAction::VolumeQuery(_) => kind.to_owned(),
+        match (operation.paths(), operation.uses()) {
+            ([Some(from), Some(to)], _) => format!("{kind} `{}` to `{}`", text(from), text(to)),
+            ([Some(path), None] | [None, Some(path)], _) => format!("{kind} `{}`", text(path)),
+            ([None, None], Some(handle)) => match operation.action {
+                FileAction::Read(_, range)
+                | FileAction::Write(_, range)
+                | FileAction::Lock(_, range)
+                | FileAction::Unlock(_, range) => format!("{kind} `{}`, {range}", of_handle(handle)),
+                _ => format!("{kind} `{}`", of_handle(handle)),
+            },
+            ([None, None], None) => kind.to_owned(),
         }
     }
 }
