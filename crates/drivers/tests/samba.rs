@@ -3,7 +3,6 @@
 use std::fs::Permissions;
 use std::ops::ControlFlow;
 use std::os::unix::fs::PermissionsExt;
-use std::path::PathBuf;
 use std::rc::Rc;
 use std::time::Duration;
 
@@ -22,7 +21,7 @@ use files::{
 use model::{Outcome, Reply, file_measure};
 use observe::private_folder::private_folder_in;
 use tempfile::TempDir;
-use testbed::{Recipe, ResourceLimits, RunningSut, SutRequest, SutServer, WebParts, make_private_folder};
+use testbed::{Recipe, RunningSut, SutRequest, SutServer, make_private_folder};
 use tokio::runtime::{Builder, Runtime};
 use units::{Clock, RealClock};
 
@@ -52,18 +51,7 @@ impl Samba {
         let base = tempfile::tempdir_in("/dev/shm").unwrap();
         std::fs::set_permissions(base.path(), Permissions::from_mode(0o755)).unwrap();
         let folder = || make_private_folder(&private_folder_in(base.path())).unwrap();
-        let request = SutRequest {
-            server: SutServer::Recipe(Box::new(recipe)),
-            work_dir: folder(),
-            data_dir: folder(),
-            limits: ResourceLimits::default(),
-            port: None,
-            search_path: Vec::new(),
-            profile: None,
-            variant: None,
-            web: WebParts::default(),
-            program: PathBuf::new(),
-        };
+        let request = SutRequest::new(SutServer::Recipe(Box::new(recipe)), folder(), folder());
         let mut sut = RunningSut::start(request).unwrap_or_else(|error| panic!("{error}"));
         sut.wait_ready(READY_MAX).unwrap_or_else(|error| panic!("{error}"));
         Samba { sut, _base: base }

@@ -7,6 +7,7 @@ use testbed::{Recipe, SutError};
 
 use crate::arguments::SutArguments;
 use crate::candidate::{Candidate, ChosenAccelerator, ChosenServer, behind_name, server_name, with_cpus};
+use crate::embedded_server::EmbeddedServer;
 use crate::exit::Failure;
 use crate::family::{StartedServers, command_line};
 use crate::placement::BUILT_IN;
@@ -182,34 +183,35 @@ fn servers(arguments: &SutArguments, family: Family) -> Result<Vec<(String, Chos
     if let Some(url) = &arguments.target {
         return Ok(vec![(url.clone(), ChosenServer::External(external(url, arguments, family)?))]);
     }
-    let own = command_line(family);
-    let embedded = own.embedded.filter(|embedded| embedded.is_default);
-    let default = match embedded {
-        Some(embedded) => embedded.name,
-        None => BUILT_IN,
+    let default = default_data(family).map_or(BUILT_IN, |data| data.name);
+    let names = match arguments.sut.as_slice() {
+        [] => vec![default],
+        names => names.iter().map(String::as_str).collect(),
     };
-    let named = |name: &str| {
-        let server = match (name, &own.started) {
-            ("", _) => {
-                return Err(Failure::usage("`--sut` has an empty name").hint("write `--sut nginx,apache`"));
-            }
-            (name, _) if let Some(embedded) = embedded.filter(|embedded| embedded.name == name) => {
-                ChosenServer::Embedded(embedded)
-            }
-            (_, None) => return Err(none_started(family)),
-            (BUILT_IN, Some(StartedServers { built_in: Some(_), .. })) => ChosenServer::BuiltIn,
-            (BUILT_IN, Some(started)) => {
-                return Err(
-                    Failure::usage(format!("there is no built-in {family} server")).hint(started.sut_hint)
-                );
-            }
-            (name, Some(started)) => ChosenServer::Recipe(Box::new(load_recipe(name, family, started)?)),
-        };
-        Ok((name.to_owned(), server))
-    };
-    match arguments.sut.as_slice() {
-        [] => Ok(vec![named(default)?]),
-        names => names.iter().map(|name| named(name)).collect(),
+    names.into_iter().map(|name| named(name, family).map(|server| (name.to_owned(), server))).collect()
+}
+
+/// Returns the data that a family loads where no server is named, in place of one; `None` of a family that loads a server.
+fn default_data(family: Family) -> Option<&'static EmbeddedServer> {
+    command_line(family).embedded.filter(|data| data.is_default)
+}
+
+/// Returns the server of a name that `--sut` can have.
+fn named(name: &str, family: Family) -> Result<ChosenServer, Failure> {
+    if name.is_empty() {
+        return Err(Failure::usage("`--sut` has an empty name").hint("write `--sut nginx,apache`"));
+    }
+    if let Some(data) = default_data(family).filter(|data| data.name == name) {
+        return Ok(ChosenServer::Embedded(data));
+    }
+    let started = command_line(family).started.as_ref().ok_or_else(|| none_started(family))?;
+    match (name, &started.built_in) {
+        (BUILT_IN, Some(_)) => Ok(ChosenServer::BuiltIn),
+        (BUILT_IN, None) => {
+            let error = format!("there is no built-in {family} server");
+            Err(Failure::usage(error).hint(started.sut_hint))
+        }
+        _ => Ok(ChosenServer::Recipe(Box::new(load_recipe(name, family, started)?))),
     }
 }
 

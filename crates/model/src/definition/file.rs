@@ -141,23 +141,15 @@ mod tests {
         insta::assert_snapshot!(found.join("\n"), @r#"
         line 12, `"office"`: `workload.clients` is not valid: expected `disk-mix` or `streams` or `micro`, found `office`
         line 13, `mix`: unknown key `mix` in `workload`: not a key of a definition
-<<<<<<< ours
-        line 19, `"14 MiB"`: `protocol.workspace` is not valid: expected a size such as `4 KiB`, from 15.0 MiB up to 64.0 GiB
-        line 20, `101`: `protocol.shared` is not valid: expected a whole number from 0 to 100, found 101
-        line 19, `"many:4"`: `protocol.files` is not valid: the work of this benchmark has no use for it
-        line 20, `"stat"`: `protocol.test` is not valid: the work of this benchmark has no use for it
-        line 19, `"shared:4"`: `protocol.files` is not valid: expected private, shared, many or many:N, found `shared:4`
-        line 21, `"16 MiB"`: `protocol.block` is not valid: expected a size such as `4 KiB`, from 4.0 KiB up to 8.0 MiB
-        line 9, `"http://127.0.0.1/"`: `target` is not valid: expected the URL of a directory, a share or an export
-=======
         line 13, `"client.txt"`: `workload.loadfile` is not valid: only clients of a Disk Mix replay a load file
         line 13, `""`: `workload.loadfile` is not valid: expected a string, found an empty one
         line 20, `"14 MiB"`: `protocol.workspace` is not valid: expected a size such as `4 KiB`, from 15.0 MiB up to 64.0 GiB
         line 21, `101`: `protocol.shared` is not valid: expected a whole number from 0 to 100, found 101
-        line 23, `"shared:4"`: `protocol.files` is not valid: expected private, shared, many or many:N, found `shared:4`
-        line 25, `"16 MiB"`: `protocol.block` is not valid: expected a size such as `4 KiB`, from 4.0 KiB up to 8.0 MiB
-        line 9, `"http://127.0.0.1/"`: `target` is not valid: expected the URL of a directory or a share
->>>>>>> theirs
+        line 19, `"many:4"`: `protocol.files` is not valid: the work of this benchmark has no use for it
+        line 21, `"stat"`: `protocol.test` is not valid: the work of this benchmark has no use for it
+        line 19, `"shared:4"`: `protocol.files` is not valid: expected private, shared, many or many:N, found `shared:4`
+        line 21, `"16 MiB"`: `protocol.block` is not valid: expected a size such as `4 KiB`, from 4.0 KiB up to 8.0 MiB
+        line 9, `"http://127.0.0.1/"`: `target` is not valid: expected the URL of a directory, a share or an export
         "#);
     }
 }

@@ -1247,7 +1247,7 @@ mod tests {
         NFS 3, without locks, a connection of each client; a flush ends when the file is on the disk
         ");
         let locks = FileWork::Micro(FileMicroSettings::standard(FileTest::Lock));
-        assert_eq!(FileWorkload { work: locks, ..newest }.check(), Ok(()));
+        assert_eq!(FileWorkload { work: locks.clone(), ..newest }.check(), Ok(()));
         assert_eq!(FileWorkload { work: locks, ..old }.check(), Err(FileSettingsError::NoLocks));
         let elsewhere = FileWorkload { transport: FileTransport::Smb, ..old }.check().unwrap_err();
         assert_eq!(

@@ -113,10 +113,7 @@ fn check_plan(one: &Candidate, plan: &Plan) -> Result<(), Failure> {
     }
     // What a run sets of them is refused before.
     let settings_of = |transport| {
-        format!(
-            "`[protocol]` of the benchmark `{}` has settings of {transport}, which apply",
-            plan.benchmark.id
-        )
+        format!("the settings of {transport} in `[protocol]` of the benchmark `{}` apply", plan.benchmark.id)
     };
     let name = workload.transport.name();
     let (transport, applies) = match workload.transport {
@@ -139,8 +136,8 @@ fn check_plan(one: &Candidate, plan: &Plan) -> Result<(), Failure> {
         .hint(format!("name {what}: `--target {target}`; or start a server: `--sut {server}`")))
 }
 
-/// Refuses arguments that concern a server, or connections to it: a directory has neither. Beside servers that are compared
-/// with it they concern these.
+/// Refuses arguments that concern a server, or connections to it: a directory has neither. Beside servers that are
+/// compared with it they concern these.
 fn refuse_for_directories(arguments: &SutArguments) -> Result<(), Failure> {
     match arguments.of_servers().next() {
         Some(flag) if arguments.sut.len() < 2 => {

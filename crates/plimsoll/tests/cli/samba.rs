@@ -1,6 +1,6 @@
 //! The benchmarks of file servers on a Samba that the run starts: by its recipe, with its files on disk.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
@@ -34,6 +34,12 @@ fn run_files(fixture: &Fixture, folder: &str) -> Vec<PathBuf> {
     files
 }
 
+/// Returns what a run has recorded of its course.
+fn events(fixture: &Fixture, run: &Path) -> String {
+    let lines = fixture.run(&["export", "--format", "ndjson", run.to_str().unwrap()]).expect(0).stdout;
+    lines.lines().filter(|line| line.contains("\"event\"")).map(|line| format!("{line}\n")).collect()
+}
+
 /// Checks that every load point of a run has no error and all its files.
 fn check_points(report: &Value, n_points: usize) {
     let points = report["load_points"].as_array().unwrap();
@@ -46,8 +52,9 @@ fn check_points(report: &Value, n_points: usize) {
     }
 }
 
-/// Goal: each way of protection has a Samba of its own, which rests while the other is measured and keeps its files, so that
-/// the second load point makes none; the report says what was agreed upon, and which settings differ from the benchmark's.
+/// Goal: each way of protection has a Samba of its own, which rests while the other is measured and keeps its files, so
+/// that the second load point makes none; the report says what was agreed upon, and which settings differ from the
+/// benchmark's.
 #[test]
 fn protections_take_turns_on_servers_that_are_started_and_keep_their_files() {
     let fixture = Fixture::new();
@@ -67,11 +74,12 @@ fn protections_take_turns_on_servers_that_are_started_and_keep_their_files() {
         assert_eq!(cache, "emptied of the clients’ files before each load point");
         let kept = fact("Server", "between load points");
         assert_eq!(kept, "keeps running, and is stopped while other servers are measured");
-        let html = fixture.run(&["report", file.to_str().unwrap(), "--out", "-"]).expect(0).stdout;
-        let is_listed = html.contains("<td>signing</td>") || html.contains("signing</th>");
-        assert!(html.contains("0 made (0 B), "), "the second load point has the files of the first");
-        assert!(html.contains("taken out of the page cache"));
-        signing.push((agreed, is_listed));
+        let modifications = report["modifications"].as_array().unwrap().iter();
+        let listed: Vec<&str> = modifications.filter_map(|one| one["what"].as_str()).collect();
+        assert!(listed.contains(&"transport") && !listed.contains(&"encryption"), "{listed:?}");
+        let events = events(&fixture, file);
+        assert!(events.contains(": 0 made (0 B), 212 kept "), "of the second load point: {events}");
+        signing.push((agreed, listed.contains(&"signing")));
     }
     signing.sort_unstable();
     assert_eq!(signing, [("AES-128-GMAC".to_owned(), true), ("off".to_owned(), false)]);
@@ -90,11 +98,8 @@ fn a_limit_on_the_memory_of_samba_is_proved_with_the_workspaces_and_sessions_are
     let run = fixture.path("run.plim");
     check_points(&fixture.report(&run), 1);
     assert_eq!(fixture.fact(&run, "Session", "encryption").unwrap(), "AES-128-GCM");
-    let html = fixture.run(&["report", "run.plim", "--out", "-"]).expect(0).stdout;
-    assert!(
-        html.contains("limit on the server’s memory binds: ") || html.contains("memory binds: "),
-        "{ended:?}"
-    );
+    let events = events(&fixture, &run);
+    assert!(events.contains("limit on the server's memory binds: "), "{events}");
 }
 
 #[test]
@@ -113,7 +118,7 @@ fn a_directory_for_clients_of_a_server_is_refused_with_place_and_remedy() {
         "`transport = \"smb\"` in `[protocol]` of the benchmark `netbench` applies to a share";
     refused(transport, "transport = \"smb\"", of_definition, "or start a server: `--sut samba`");
     let signed = "transport = \"directory\"\nsigning = \"on\"";
-    refused(transport, signed, "has settings of SMB, which apply to a share", "hint: name a share");
+    refused(transport, signed, "of the benchmark `netbench` apply to a share", "hint: name a share");
     let unused = "pad = \"inert\"\nblock = \"64 KiB\"";
     refused("pad = \"inert\"", unused, "the work of this benchmark has no use for it", "leave it out");
     fixture

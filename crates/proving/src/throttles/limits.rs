@@ -1,5 +1,5 @@
-//! Throttles by limits that servers set themselves, by one interpreter, and by a disk that others have tried: of the full matrix alone, because each needs its
-//! time, and the rules that they try are those of unit tests.
+//! Throttles by limits that servers set themselves, by one interpreter, and by a disk that others have tried: of the
+//! full matrix alone, because each needs its time, and the rules that they try are those of unit tests.
 
 use super::brief::TrialGroup;
 use super::table::{EnvironmentKind, Throttle};
@@ -70,7 +70,7 @@ pub(super) const LIMITS: &[Throttle] = &[
         bottleneck: "disk bandwidth",
         evidence: "",
         benchmark: "seqread",
-        arguments: "--quick --sut samba --set file=128MiB --sut-disk read-bytes=8MiB --sut-quota 0.6 --load 1,4 --settle 1s --duration 6s",
+        arguments: "--quick --sut samba --set file=128MiB --sut-disk read-bytes=8MiB --sut-quota 0.6 --load 4 --settle 1s --duration 6s",
         environment: EnvironmentKind::Nothing,
         group: TrialGroup::Disk,
     },

@@ -136,8 +136,8 @@ impl Recipe {
         self.program.find.iter().find_map(product).filter(|_| self.is_of(Family::OrderEntry))
     }
 
-    /// Returns the transport of the file server that its server is, by the name of its program; `None` of servers of other
-    /// protocols.
+    /// Returns the transport of the file server that its server is, by the name of its program; `None` of servers of
+    /// other protocols.
     pub fn file_transport(&self) -> Option<FileTransport> {
         let transport = |path: &String| match Path::new(path).file_name()?.to_str()? {
             "smbd" => Some(FileTransport::Smb),

@@ -99,6 +99,24 @@ pub struct SutRequest {
     pub program: PathBuf,
 }
 
+impl SutRequest {
+    /// Makes the request of a server without limits, in its first profile, on a free port.
+    pub fn new(server: SutServer, work_dir: PathBuf, data_dir: PathBuf) -> SutRequest {
+        SutRequest {
+            server,
+            work_dir,
+            data_dir,
+            limits: ResourceLimits::default(),
+            port: None,
+            search_path: Vec::new(),
+            profile: None,
+            variant: None,
+            web: web::WebParts::default(),
+            program: PathBuf::new(),
+        }
+    }
+}
+
 /// A kind of server.
 #[derive(Debug, Clone)]
 pub enum SutServer {

@@ -274,8 +274,8 @@ impl RunningSut {
         all
     }
 
-    /// Writes the files of its data to disk, and evicts their pages from the page cache. Does nothing for a server without
-    /// data.
+    /// Writes the files of its data to disk, and evicts their pages from the page cache. Does nothing for a server
+    /// without data.
     ///
     /// # Errors
     /// A file cannot be opened or written to disk.
@@ -283,9 +283,9 @@ impl RunningSut {
         self.data.as_ref().map_or(Ok(()), ServerData::evict)
     }
 
-    /// Has a server whose memory is limited use its data, which are evicted from the page cache first, until it reaches the
-    /// limit and needs evicted pages again. `part` has it read some of them, and returns how many files that were; it is
-    /// called again and again. Ends early when `stop` is set. `None` if no memory limit is enforced.
+    /// Has a server whose memory is limited use its data, which are evicted from the page cache first, until it reaches
+    /// the limit and needs evicted pages again. `part` has it read some of them, and returns how many files that were;
+    /// it is called again and again. Ends early when `stop` is set. `None` if no memory limit is enforced.
     ///
     /// # Errors
     /// That of `part`, a file that cannot be evicted, or the server has ended.
@@ -431,8 +431,8 @@ impl RunningSut {
         })
     }
 
-    /// Resets the server for a load point, as its recipe says, and waits until it answers. One that rests is started in any
-    /// case. Returns whether it was started.
+    /// Resets the server for a load point, as its recipe says, and waits until it answers. One that rests is started in
+    /// any case. Returns whether it was started.
     ///
     /// # Errors
     /// It does not start again.

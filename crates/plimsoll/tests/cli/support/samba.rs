@@ -9,7 +9,7 @@ use std::time::Duration;
 use observe::private_folder::private_folder_in;
 use rustix::process::{Pid, Signal, kill_process};
 use tempfile::TempDir;
-use testbed::{Recipe, ResourceLimits, RunningSut, SutRequest, SutServer, WebParts, make_private_folder};
+use testbed::{Recipe, RunningSut, SutRequest, SutServer, make_private_folder};
 
 use super::{ExitedCommand, Fixture};
 
@@ -36,18 +36,7 @@ impl Samba {
         let base = tempfile::tempdir_in("/dev/shm").unwrap();
         std::fs::set_permissions(base.path(), Permissions::from_mode(0o755)).unwrap();
         let folder = || make_private_folder(&private_folder_in(base.path())).unwrap();
-        let request = SutRequest {
-            server: SutServer::Recipe(Box::new(recipe)),
-            work_dir: folder(),
-            data_dir: folder(),
-            limits: ResourceLimits::default(),
-            port: None,
-            search_path: Vec::new(),
-            profile: None,
-            variant: None,
-            web: WebParts::default(),
-            program: PathBuf::new(),
-        };
+        let request = SutRequest::new(SutServer::Recipe(Box::new(recipe)), folder(), folder());
         let mut sut = RunningSut::start(request).unwrap_or_else(|error| panic!("{error}"));
         sut.wait_ready(READY_MAX).unwrap_or_else(|error| panic!("{error}"));
         Samba { sut, base, fixture: Fixture::new() }
