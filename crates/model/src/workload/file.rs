@@ -892,16 +892,16 @@ impl FileWorkload {
 
     /// Returns what a run of the workload counts and measures.
     pub fn catalog(&self) -> Catalog {
-        // Locks are the last ones.
+        // Locks are the last ones but those that only captured mixes have.
         let n_kinds = if self.has_locks() { N_KINDS } else { FileKind::Lock as usize };
         let shares = match &self.work {
             FileWork::DiskMix(mix) => {
                 let cycle = mix.cycle();
                 let total: f64 = cycle[..n_kinds].iter().sum();
-                cycle.map(|n| Some(n / total)).to_vec()
+                cycle[..n_kinds].iter().map(|n| Some(n / total)).collect()
             }
-            FileWork::Streams(_) | FileWork::Micro(_) => vec![None; N_KINDS],
-            FileWork::Captured(capture) => capture.shares().map(Some).to_vec(),
+            FileWork::Streams(_) | FileWork::Micro(_) => vec![None; n_kinds],
+            FileWork::Captured(capture) => capture.shares(self.has_locks()).map(Some).to_vec(),
         };
         let kind = |(kind, share): (FileKind, Option<f64>)| OperationKind {
             name: kind.name().to_owned(),
@@ -923,7 +923,7 @@ impl FileWorkload {
             measures.push(Measure { is_always: false, has_spread: true, ..first_data });
         }
         Catalog {
-            kinds: FileKind::ALL.into_iter().zip(shares).take(n_kinds).map(kind).collect(),
+            kinds: FileKind::ALL.into_iter().zip(shares).map(kind).collect(),
             units: unit.iter().map(|unit| unit.one.clone()).collect(),
             pauses: self.pauses(),
             measures,

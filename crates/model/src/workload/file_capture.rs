@@ -81,10 +81,15 @@ impl FileCapture {
         self.content.0.as_ref().ok_or_else(|| FileSettingsError::NoLoadFile(self.file.clone()))
     }
 
-    /// Returns the part of each kind in the operations of a loop, from 0 to 1.
-    pub(super) fn shares(&self) -> [f64; FileKind::COUNT] {
-        let total = self.n_operations() as f64;
-        self.operations.map(|n| n as f64 / total)
+    /// Returns the part of each kind in the operations of a loop, from 0 to 1, without locks if clients leave them out.
+    pub(super) fn shares(&self, has_locks: bool) -> [f64; FileKind::COUNT] {
+        let mut operations = self.operations;
+        if !has_locks {
+            operations[FileKind::Lock as usize] = 0;
+            operations[FileKind::Unlock as usize] = 0;
+        }
+        let total = operations.iter().fold(0, |sum: u64, n| sum.saturating_add(*n)).max(1) as f64;
+        operations.map(|n| n as f64 / total)
     }
 
     /// Returns the number of operations of a loop.
@@ -141,7 +146,7 @@ mod tests {
     #[test]
     fn a_capture_is_described_with_its_hash_and_what_is_left_out() {
         insta::assert_snapshot!(capture().text(), @"the load file `my.txt` (BLAKE3 ab12), of which each client replays 5 operations in a loop, 1 of which must fail; 1 line without a status is skipped; up to 4.0 KiB of files for each client");
-        let shares = capture().shares();
+        let shares = capture().shares(true);
         let of = |kind: FileKind| shares[kind.index()];
         assert_eq!((of(FileKind::Create), of(FileKind::OpenMissing), of(FileKind::Read)), (0.2, 0.2, 0.0));
         assert!((shares.iter().sum::<f64>() - 1.0).abs() < 1e-12);

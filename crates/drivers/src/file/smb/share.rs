@@ -11,7 +11,7 @@ use std::time::Duration;
 use files::{FileContent, FileId as ContentId, FileVersion, PopulatedFile, STAMP_BYTES};
 use smb2::types::FileId;
 use thiserror::Error;
-use units::{Bytes, Nanos, mix_bits};
+use units::{Nanos, mix_bits};
 
 use super::client::{SmbClient, join};
 use super::connection::SmbConnection;
