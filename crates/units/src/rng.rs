@@ -25,7 +25,7 @@ pub enum StreamPurpose {
     Resampling,
     /// The rows of a user's data; the index is made of data, user and page.
     Data,
-    /// The operations of a cycle of a file client; the index is made of client and cycle.
+    /// The operations of a cycle of a client, or of a loop of a user; the index is made of both numbers.
     Cycle,
 }
 

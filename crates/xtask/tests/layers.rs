@@ -13,10 +13,10 @@ const FORBIDDEN: [(&[&str], &[&str]); 7] = [
     // The hot loop knows no protocol, and protocols know no sockets.
     (&["engine"], &["http1", "httparse", "drivers", "benchmarks"]),
     (&["http1"], &["tokio", "rustix", "socket2", "units"]),
-    // Both ends are pure, and so are the workloads of order entry and files; order-entry data in a file know no sockets and
-    // no run.
+    // Both ends are pure, and so are the workloads of order entry, files and mail; order-entry data in a file know no sockets
+    // and no run.
     (
-        &["stats", "model", "analysis", "disclosure", "benchmarks", "orders", "files"],
+        &["stats", "model", "analysis", "disclosure", "benchmarks", "orders", "files", "mail"],
         &["tokio", "socket2", "procfs", "rusqlite", "rustix"],
     ),
     (&["orderstore"], &["tokio", "socket2", "model"]),
