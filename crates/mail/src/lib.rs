@@ -4,6 +4,8 @@
 //! - `identity`, `size`, `date`, `message`: messages as functions of their identities, and their comparison with what was read
 //! - `population`: the messages before load
 //! - `item`, `operation`: counted items with their weights, and the abstract operations of a mail program
+//! - `script`: the loops of users as tables, after those of the NotesBench family, and the rate that follows from them
+//! - `user`: a user who goes through a script
 //!
 //! A user is a state machine: it is given the answer to its last operation, and says what is next. Nobody here opens a
 //! session, and nobody knows the time.
@@ -18,7 +20,9 @@ mod message;
 mod operation;
 mod population;
 mod roles;
+mod script;
 mod size;
+mod user;
 
 pub use address::{DIRECTORY_USERS_MAX, DirectoryError, MailAddress, MailDirectory, Recipient, UserName};
 pub use date::{CalendarDate, MailDate};
@@ -34,4 +38,8 @@ pub use operation::{
 };
 pub use population::{MailPopulation, POPULATED_MAX, PopulatedMessage, PopulationError};
 pub use roles::{MailRole, MailRoles};
+pub use script::{
+    BACK_OFF, LoopEndWait, LoopModel, MailScript, R6_MAIL_MIX, ScriptStep, StartWaits, WaitRange,
+};
 pub use size::{BODY_BYTES_MIN, MessageSize, R6_SENT, SizeProfile, SizeShare};
+pub use user::{MailLoad, MailPacing, MailStart, MailStep, MailUser, MailWait};

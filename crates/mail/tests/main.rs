@@ -1,3 +1,5 @@
 //! Tests of the crate as others use it.
 
+mod golden;
+mod loops;
 mod messages;
