@@ -6,6 +6,7 @@
 //! - `item`, `operation`: counted items with their weights, and the abstract operations of a mail program
 //! - `script`: the loops of users as tables, after those of the NotesBench family, and the rate that follows from them
 //! - `user`: a user who goes through a script
+//! - `ledger`: the deliveries that are awaited, and what became of each
 //!
 //! A user is a state machine: it is given the answer to its last operation, and says what is next. Nobody here opens a
 //! session, and nobody knows the time.
@@ -16,6 +17,7 @@ mod address;
 mod date;
 mod identity;
 mod item;
+mod ledger;
 mod message;
 mod operation;
 mod population;
@@ -28,6 +30,10 @@ pub use address::{DIRECTORY_USERS_MAX, DirectoryError, MailAddress, MailDirector
 pub use date::{CalendarDate, MailDate};
 pub use identity::{MESSAGE_ID_BYTES, MessageId, MessageIdentity, MessageKind, MessageNumber};
 pub use item::CountedItem;
+pub use ledger::{
+    Acceptance, AwaitedDelivery, COPIES_MAX, Delivery, DeliveryLedger, DeliveryTotals, MessagePlace,
+    MessageSight,
+};
 pub use message::{
     HEAD_BYTES_MAX, LINE_BYTES, LINE_BYTES_RANGE, MailDestination, MailMessages, MailSizes, Message,
     MessageDepth, MessageFault, MessageVerifier, RECIPIENTS_MAX, Recipients, VerifiedMessage,
