@@ -49,8 +49,8 @@ impl MailDate {
     }
 
     /// Returns the date as calendars have it (RFC 5545, 3.3.5): `20261130T023000Z`.
-    pub fn calendar_form(self) -> CalendarDate {
-        CalendarDate(self)
+    pub fn calendar_form(self) -> CalendarDateTime {
+        CalendarDateTime(self)
     }
 
     /// Returns the day in the calendar.
@@ -90,9 +90,9 @@ impl fmt::Display for MailDate {
 
 /// A date as calendars write it.
 #[derive(Debug, Clone, Copy)]
-pub struct CalendarDate(MailDate);
+pub struct CalendarDateTime(MailDate);
 
-impl fmt::Display for CalendarDate {
+impl fmt::Display for CalendarDateTime {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let CivilDate { year, month, day } = self.0.civil();
         let [hour, minute, second] = self.0.time_of_day();

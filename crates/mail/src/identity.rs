@@ -217,15 +217,44 @@ pub struct MessageId {
     tag: u32,
 }
 
+impl MessageId {
+    /// Returns it as bytes.
+    pub fn to_bytes(&self) -> [u8; MESSAGE_ID_BYTES] {
+        let MessageIdentity { epoch, kind, message, about } = self.identity;
+        let mut bytes = [0; MESSAGE_ID_BYTES];
+        let mut at = 0;
+        let mut put = |text: &[u8]| {
+            bytes[at..at + text.len()].copy_from_slice(text);
+            at += text.len();
+        };
+        put(b"<");
+        put(&digits(epoch));
+        put(&[b'.', kind.letter()]);
+        for number in [message.user, message.number, about.user, about.number, self.tag] {
+            put(b".");
+            put(&digits(number));
+        }
+        put(b"@");
+        put(DOMAIN.as_bytes());
+        put(b">");
+        bytes
+    }
+}
+
+/// Returns eight hexadecimal digits.
+fn digits(number: u32) -> [u8; 8] {
+    let mut rest = number;
+    let mut digits = [b'0'; 8];
+    for digit in digits.iter_mut().rev() {
+        *digit = b"0123456789abcdef"[(rest & 0xF) as usize];
+        rest >>= 4;
+    }
+    digits
+}
+
 impl fmt::Display for MessageId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let MessageIdentity { epoch, kind, message, about } = self.identity;
-        let letter = char::from(kind.letter());
-        write!(
-            f,
-            "<{epoch:08x}.{letter}.{:08x}.{:08x}.{:08x}.{:08x}.{:08x}@{DOMAIN}>",
-            message.user, message.number, about.user, about.number, self.tag
-        )
+        f.write_str(std::str::from_utf8(&self.to_bytes()).expect("ASCII"))
     }
 }
 
@@ -284,7 +313,7 @@ mod tests {
         }
     }
 
-    pub(crate) fn any_identity() -> impl Strategy<Value = MessageIdentity> {
+    fn any_identity() -> impl Strategy<Value = MessageIdentity> {
         let number = || any::<(u32, u32)>().prop_map(|(user, number)| MessageNumber { user, number });
         (any::<u32>(), 0..MessageKind::ALL.len(), number(), number()).prop_map(
             |(epoch, kind, message, about)| MessageIdentity {

@@ -24,7 +24,7 @@ use std::collections::{HashMap, VecDeque};
 use units::Nanos;
 
 use crate::address::Recipient;
-use crate::identity::MessageNumber;
+use crate::identity::{MessageIdentity, MessageNumber};
 
 /// The most copies of which a ledger knows something.
 pub const COPIES_MAX: usize = 1 << 18;
@@ -32,10 +32,19 @@ pub const COPIES_MAX: usize = 1 << 18;
 /// A copy of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Delivery {
+    /// The load point in which it was sent.
+    pub epoch: u32,
     /// The message.
     pub message: MessageNumber,
     /// The one to whom it is to be delivered.
     pub recipient: Recipient,
+}
+
+impl Delivery {
+    /// Makes the copy of a message for a recipient.
+    pub fn new(identity: MessageIdentity, recipient: Recipient) -> Delivery {
+        Delivery { epoch: identity.epoch, message: identity.message, recipient }
+    }
 }
 
 /// The place of a message in a mailbox.
@@ -339,7 +348,7 @@ mod tests {
     const LIMIT: Nanos = Nanos::from_secs(60);
 
     fn copy(number: u32) -> Delivery {
-        Delivery { message: MessageNumber { user: 1, number }, recipient: Recipient::User(2) }
+        Delivery { epoch: 3, message: MessageNumber { user: 1, number }, recipient: Recipient::User(2) }
     }
 
     fn place(number: u32) -> MessagePlace {
@@ -377,6 +386,8 @@ mod tests {
         assert_eq!((ledger.next_lost(at(71)), ledger.next_lost(at(71))), (Some(lost), None));
         assert_eq!(ledger.see(copy(2), place(5)), MessageSight::Late);
         assert_eq!(ledger.see(copy(3), place(6)), MessageSight::Unfamiliar);
+        let of_another_load_point = Delivery { epoch: 2, ..copy(4) };
+        assert_eq!(ledger.see(of_another_load_point, place(7)), MessageSight::Unfamiliar);
         assert_eq!(ledger.awaited().map(|one| one.delivery).collect::<Vec<_>>(), [copy(4)]);
         let expected = DeliveryTotals {
             submitted: 5,

@@ -27,7 +27,7 @@ mod size;
 mod user;
 
 pub use address::{DIRECTORY_USERS_MAX, DirectoryError, MailAddress, MailDirectory, Recipient, UserName};
-pub use date::{CalendarDate, MailDate};
+pub use date::{CalendarDateTime, MailDate};
 pub use identity::{MESSAGE_ID_BYTES, MessageId, MessageIdentity, MessageKind, MessageNumber};
 pub use item::CountedItem;
 pub use ledger::{

@@ -229,7 +229,8 @@ fn documents_are_read_before_anything_else_is_done_with_them() {
                     MailAction::ReadPage(..) => MailAnswer::Page { n, invitations: 0 },
                     _ => answer(operation),
                 });
-                let (mut read, mut deleted) = (Vec::new(), Vec::new());
+                let mut read = Vec::new();
+                let mut deleted = Vec::new();
                 for operation in transcript.operations {
                     let entry = match operation.action {
                         MailAction::Read(entry) => {

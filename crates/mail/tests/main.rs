@@ -1,5 +1,6 @@
 //! Tests of the crate as others use it.
 
+mod delivery;
 mod golden;
 mod loops;
 mod messages;

@@ -188,7 +188,7 @@ impl MailMessages {
     pub fn message(&self, identity: MessageIdentity) -> Message {
         let key = mix_bits(self.seed) ^ identity.content_key();
         let mut head = self.head(identity);
-        if let Some(calendar) = self.calendar(identity, &self.recipients(identity)) {
+        if let Some(calendar) = self.calendar(identity) {
             let method = calendar.method().map_or_else(String::new, |method| format!("; method={method}"));
             write!(head, "Content-Type: text/calendar; charset=us-ascii{method}\r\n\r\n").expect(WRITTEN);
             calendar.write(false, &mut head);
@@ -218,20 +218,23 @@ impl MailMessages {
     /// Returns the calendar object of an appointment, an invitation or a response, as a store of calendars has it. `None` of
     /// other messages.
     pub fn calendar_object(&self, identity: MessageIdentity) -> Option<String> {
-        let recipients = self.recipients(identity);
-        let calendar = self.calendar(identity, &recipients)?;
+        let calendar = self.calendar(identity)?;
         let mut text = String::new();
         calendar.write(true, &mut text);
         Some(text)
     }
 
-    fn calendar(&self, identity: MessageIdentity, recipients: &Recipients) -> Option<CalendarObject<'_>> {
+    fn calendar(&self, identity: MessageIdentity) -> Option<CalendarObject<'_>> {
         let author = Recipient::User(identity.message.user);
         let (organizer, attendees) = match identity.kind {
-            MessageKind::Appointment | MessageKind::Invitation => (author, *recipients),
-            MessageKind::PopulatedInvitation => (Recipient::User(identity.about.user), *recipients),
+            MessageKind::Appointment | MessageKind::Invitation => (author, self.recipients(identity)),
+            MessageKind::PopulatedInvitation => {
+                (Recipient::User(identity.about.user), self.recipients(identity))
+            }
             // It goes to the organizer, and tells of its author.
-            MessageKind::Response => (*recipients.as_slice().first()?, Recipients::one(author)),
+            MessageKind::Response => {
+                (self.destination.recipient(identity.about.user), Recipients::one(author))
+            }
             _ => return None,
         };
         let meeting_key = mix_bits(mix_bits(self.seed) ^ identity.meeting_key());
@@ -244,9 +247,10 @@ impl MailMessages {
         let MessageIdentity { kind, message, .. } = identity;
         let mut head = String::with_capacity(HEAD_CAPACITY);
         let author = self.directory.address(Recipient::User(self.author(identity)));
-        let id = identity.message_id(self.seed);
+        head.push_str(ID_FIELD);
+        head.push_str(std::str::from_utf8(&identity.message_id(self.seed).to_bytes()).expect("ASCII"));
         let date = self.date_of(identity);
-        write!(head, "{ID_FIELD}{id}\r\nDate: {date}\r\nFrom: {author}\r\nTo: ").expect(WRITTEN);
+        write!(head, "\r\nDate: {date}\r\nFrom: {author}\r\nTo: ").expect(WRITTEN);
         for (index, recipient) in self.recipients(identity).as_slice().iter().enumerate() {
             let before = if index == 0 { "" } else { ",\r\n " };
             write!(head, "{before}{}", self.directory.address(*recipient)).expect(WRITTEN);

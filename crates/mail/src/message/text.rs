@@ -139,20 +139,36 @@ impl WordText {
         let skipped = (column + n_words).saturating_sub(length);
         end.copy_from_slice(&LINE_END[skipped..][..end.len()]);
         let cells_per_line = self.line / CELL as u64 + 1;
-        let mut cell = line * cells_per_line + (column / CELL) as u64;
+        let first = line * cells_per_line + (column / CELL) as u64;
+        self.fill_words(first, column % CELL, words);
+    }
+
+    /// Writes words from this cell on, of the first not the bytes that are skipped.
+    fn fill_words(&self, first: u64, skipped: usize, buffer: &mut [u8]) {
+        let mut cell = first;
         let mut drawn = eight(self.key, cell / 8);
-        let mut skipped = column % CELL;
-        let mut rest = words;
-        while !rest.is_empty() {
-            let word = &WORDS[usize::from(drawn[(cell % 8) as usize] & 63)][skipped..];
-            let (piece, behind) = rest.split_at_mut(rest.len().min(word.len()));
-            piece.copy_from_slice(&word[..piece.len()]);
-            rest = behind;
-            skipped = 0;
+        let mut next = || {
+            let word = WORDS[usize::from(drawn[(cell % 8) as usize] & 63)];
             cell += 1;
-            if cell % 8 == 0 {
+            if cell.is_multiple_of(8) {
                 drawn = eight(self.key, cell / 8);
             }
+            word
+        };
+        let mut rest = buffer;
+        if skipped != 0 {
+            let (head, behind) = rest.split_at_mut(rest.len().min(CELL - skipped));
+            head.copy_from_slice(&next()[skipped..][..head.len()]);
+            rest = behind;
+        }
+        let mut whole = rest.chunks_exact_mut(CELL);
+        for cell in &mut whole {
+            cell.copy_from_slice(next());
+        }
+        let tail = whole.into_remainder();
+        if !tail.is_empty() {
+            let n_tail = tail.len();
+            tail.copy_from_slice(&next()[..n_tail]);
         }
     }
 }
@@ -204,7 +220,7 @@ impl FileText {
         for digit in digits.iter_mut() {
             *digit = DIGITS[usize::from(drawn[(index % 8) as usize] & 63)];
             index += 1;
-            if index % 8 == 0 {
+            if index.is_multiple_of(8) {
                 drawn = eight(self.key, index / 8);
             }
         }

@@ -96,9 +96,13 @@ impl MessageVerifier {
     pub fn feed(&mut self, bytes: &[u8], messages: &MailMessages) {
         let mut rest = bytes;
         while let VerifierState::Fields { .. } = self.state {
-            let Some((byte, behind)) = rest.split_first() else { return };
-            self.bytes += 1;
-            self.take_field_byte(*byte, messages);
+            if rest.is_empty() {
+                return;
+            }
+            let end = rest.iter().position(|byte| *byte == b'\n');
+            let (piece, behind) = rest.split_at(end.map_or(rest.len(), |end| end + 1));
+            self.bytes += piece.len() as u64;
+            self.take_field(piece, messages);
             rest = behind;
         }
         self.bytes += rest.len() as u64;
@@ -127,13 +131,15 @@ impl MessageVerifier {
         VerifiedMessage { identity, fault, bytes }
     }
 
-    fn take_field_byte(&mut self, byte: u8, messages: &MailMessages) {
+    /// Takes the next bytes of a line of the fields, at most to its end.
+    fn take_field(&mut self, piece: &[u8], messages: &MailMessages) {
         let VerifierState::Fields { line, length } = &mut self.state else { return };
-        if byte != b'\n' {
-            if let Some(slot) = line.get_mut(*length) {
-                *slot = byte;
-            }
-            *length += 1;
+        let text = piece.strip_suffix(b"\n").unwrap_or(piece);
+        let room = line.get_mut(*length..).unwrap_or_default();
+        let n_kept = text.len().min(room.len());
+        room[..n_kept].copy_from_slice(&text[..n_kept]);
+        *length += text.len();
+        if text.len() == piece.len() {
             if HEAD_BYTES_MAX <= self.bytes {
                 self.state = VerifierState::Skipping;
             }
@@ -154,7 +160,7 @@ impl MessageVerifier {
                 }
                 MessageDepth::Off | MessageDepth::Identity => VerifierState::Skipping,
             };
-        } else if id.is_some() || is_other || is_blank {
+        } else if id.is_some() || is_other || is_blank || HEAD_BYTES_MAX <= self.bytes {
             self.state = VerifierState::Skipping;
         } else {
             *length = 0;

@@ -165,7 +165,8 @@ impl MailScript {
     /// Returns the number of waits within a loop and the waiting of a loop, in s, both in the mean.
     pub fn waiting(self) -> (f64, f64) {
         let within = self.steps().filter(|step| step.wait != WaitRange::NONE);
-        let (mut n, mut seconds) = (1.0, 0.0);
+        let mut n = 1.0;
+        let mut seconds = 0.0;
         for step in within {
             let times = f64::from(step.times) / f64::from(step.every);
             n += times;

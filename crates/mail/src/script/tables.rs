@@ -1,7 +1,7 @@
 //! The scripts as tables.
 //!
-//! Sources: administration help of Lotus and HCL Domino, pages of the workloads, and the published R5 scripts; places as in
-//! `docs/benchmarks`. Figures that no source has are marked (ours).
+//! Sources: the pages of the workloads in the administration help of Domino (R5 to 12), and the commands of the R5 scripts
+//! where they were published. Figures that no source has are marked (ours).
 
 use super::{LoopEndWait, MailScript, ScriptStep, ScriptTable, StartWaits, WaitRange};
 use crate::item::CountedItem;
