@@ -4,3 +4,4 @@ mod delivery;
 mod golden;
 mod loops;
 mod messages;
+mod servers;

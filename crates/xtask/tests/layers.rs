@@ -12,7 +12,7 @@ use serde_json::Value;
 const FORBIDDEN: [(&[&str], &[&str]); 7] = [
     // The hot loop knows no protocol, and protocols know no sockets.
     (&["engine"], &["http1", "httparse", "drivers", "benchmarks"]),
-    (&["http1"], &["tokio", "rustix", "socket2", "units"]),
+    (&["http1", "mailwire"], &["tokio", "rustix", "socket2", "units"]),
     // Both ends are pure, and so are the workloads of order entry, files and mail; order-entry data in a file know no sockets
     // and no run.
     (

@@ -1,0 +1,7 @@
+//! Tests of the crate as others use it.
+
+mod hostile;
+mod imap;
+mod servers;
+mod smtp;
+mod support;
