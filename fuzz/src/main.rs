@@ -12,6 +12,7 @@ mod frontend;
 mod http1_bodies;
 mod http1_heads;
 mod load_files;
+mod mail_replies;
 mod nfs_replies;
 mod pages;
 mod records;
@@ -48,6 +49,9 @@ const TARGETS: &[Target] = &[
     ("nfs-reply", nfs_replies::replies),
     ("nfs-login", nfs_replies::login),
     ("nfs-record", nfs_replies::stream),
+    ("imap", mail_replies::imap),
+    ("smtp", mail_replies::smtp),
+    ("mail-message", mail_replies::message),
     ("smb-reply", smb_replies::reply),
     ("smb-login", smb_replies::login),
     ("templates", sessions::templates),
