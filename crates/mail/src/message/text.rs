@@ -114,10 +114,10 @@ impl WordText {
     /// Writes the bytes from an offset on; the text has that many.
     pub(super) fn fill(&self, offset: u64, buffer: &mut [u8]) {
         let full = self.line + 2;
-        let mut at = offset;
+        let mut line = offset / full;
+        let mut column = offset % full;
         let mut rest = buffer;
         while !rest.is_empty() {
-            let (line, column) = (at / full, at % full);
             let left = self.bytes - line * full;
             if left == 1 {
                 rest[0] = LINE_END[1];
@@ -127,7 +127,8 @@ impl WordText {
             let length = if left == full + 1 { left - 2 } else { self.line.min(left.saturating_sub(2)) };
             let (piece, behind) = rest.split_at_mut(rest.len().min((length + 2 - column) as usize));
             self.fill_line(line, column as usize, length as usize, piece);
-            at += piece.len() as u64;
+            line += 1;
+            column = 0;
             rest = behind;
         }
     }
