@@ -5,6 +5,7 @@
 //! - [`NamedValues`], [`names!`]: the names of choices, one table for all languages
 //! - [`spec`]: kinds of values, and lists of keys, by which a table is read and described as JSON Schema
 //! - [`schema_text`]: JSON Schemas as texts
+//! - [`parse_curl`]: command lines of cURL, as browsers copy them
 //! - [`foreign_text`], [`escaped`]: text from others, safe for a terminal
 //! - [`without_credentials`]: text without the values of credentials; [`without_mark`]: without a byte order mark
 //!
@@ -12,6 +13,7 @@
 
 mod byte_order_mark;
 mod credentials;
+mod curl;
 mod diagnostics;
 mod foreign;
 mod http_url;
@@ -28,6 +30,9 @@ pub use byte_order_mark::without_mark;
 pub use credentials::{
     REDACTED, credential_spans, is_auth_scheme, is_credential, is_credential_name, without_credentials,
     words_without_credentials,
+};
+pub use curl::{
+    CurlConnection, CurlFault, CurlNote, CurlReason, CurlRequest, CurlRequests, PlacedCurlFault, parse_curl,
 };
 pub use diagnostics::{Diagnostic, Diagnostics, nearest};
 pub use foreign::{
