@@ -66,6 +66,7 @@ const TARGETS: &[Target] = &[
     ("path", texts::path),
     ("limits", texts::limits),
     ("loads", texts::loads),
+    ("curl", texts::curl),
     ("quantities", texts::quantities),
     ("addresses", texts::addresses),
     ("published", texts::published),

@@ -6,7 +6,7 @@ use accelerator::config::{Config, parse_network};
 use accelerator::origin::OriginServer;
 use benchmarks::web::webstone::Filelist;
 use drivers::web::Target;
-use languages::{HttpUrl, parse_bytes, parse_load, parse_rates, parse_time, parse_time_up_to};
+use languages::{HttpUrl, parse_bytes, parse_curl, parse_load, parse_rates, parse_time, parse_time_up_to};
 use model::{
     Definition, DiskShare, Family, Notes, PathPattern, PercentileRank, PriceList, SettingKind,
     ValueDistribution, parse_limits,
@@ -68,6 +68,17 @@ pub fn limits(bytes: &[u8]) {
         if let Some(rank) = PercentileRank::parse(text) {
             assert!(0.0 < rank.quantile() && rank.quantile() < 1.0);
         }
+    });
+}
+
+/// A text that can be taken has requests, and each is made to a URL.
+pub fn curl(bytes: &[u8]) {
+    with_text(bytes, |text| match parse_curl(text) {
+        Ok(read) => {
+            assert!(!read.requests.is_empty());
+            assert!(read.requests.iter().all(|request| request.url.contains("://")));
+        }
+        Err(faults) => assert!(faults.iter().all(|fault| !fault.to_string().is_empty()) && !faults.is_empty()),
     });
 }
 

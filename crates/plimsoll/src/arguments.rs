@@ -157,7 +157,7 @@ pub(crate) struct ShowArguments {
 pub(crate) struct PlanArguments {
     /// Benchmark: an id from `plimsoll list`, or the path of a benchmark definition (TOML); or the URLs of pages of a
     /// running server: `http://localhost:8080/`
-    #[arg(value_name = "BENCHMARK|URL", required_unless_present_any = ["urls", "target"])]
+    #[arg(value_name = "BENCHMARK|URL", required_unless_present_any = ["urls", "curl", "target"])]
     pub subjects: Vec<String>,
     /// Use the files and weights of this filelist (WebStone 1.1 or 2.x format) instead of the benchmark's default: a file,
     /// or the name of a filelist that comes with the benchmark

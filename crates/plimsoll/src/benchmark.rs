@@ -23,8 +23,8 @@ pub(crate) struct ChosenBenchmark {
     pub name: String,
     /// The source of its definition.
     pub source: DefinitionSource,
-    /// The name of an environment variable of the definition, with a value that the command line gives in its place.
-    pub given: Option<(String, String)>,
+    /// Environment variables of the definition, with values that the command line or a command of cURL gives in their place.
+    pub given: BTreeMap<String, String>,
     /// Whether a run adds load points between those of the definition, which nobody has chosen.
     pub is_refined: bool,
     /// The captured mixes of load files that settings name, by these names.
@@ -109,12 +109,11 @@ pub(crate) struct DefinitionFile {
 /// Finds a built-in benchmark or reads a definition.
 pub(crate) fn choose(name: &str) -> Result<ChosenBenchmark, Failure> {
     let (benchmark, source) = with_source(name)?;
-    let name = name.to_owned();
     Ok(ChosenBenchmark {
         benchmark,
-        name,
+        name: name.to_owned(),
         source,
-        given: None,
+        given: BTreeMap::new(),
         is_refined: false,
         captures: RefCell::default(),
     })

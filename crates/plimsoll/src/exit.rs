@@ -90,6 +90,11 @@ impl Failure {
         Failure { hint: hint.or(self.hint), ..self }
     }
 
+    /// Puts the place of a mistake before the message.
+    pub(crate) fn at(self, place: &str) -> Failure {
+        Failure { message: format!("{place}{}", self.message), ..self }
+    }
+
     /// Returns the message without the hint.
     pub(crate) fn message(&self) -> &str {
         &self.message

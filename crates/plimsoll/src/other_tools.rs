@@ -19,9 +19,9 @@ const KEPT: &str = "connections are kept by default; `--connection per-request` 
 const COMPRESSED: &str = "`-H 'Accept-Encoding: gzip'` asks for compressed bodies";
 const USER: &str =
     "`-H 'Authorization: Basic {env:NAME}'` sends credentials, in base64, from an environment variable";
-const COOKIE: &str = "`-H 'Cookie: {env:NAME}'` sends cookies from an environment variable";
+const COOKIE: &str = "`-H 'Cookie: {env:NAME}'` sends cookies from an environment variable; `--curl FILE` takes a copied command of cURL";
 const AGENT: &str = "`-H 'User-Agent: …'` sets this field";
-const DATA: &str = "`-d DATA`, `-d @FILE` or `--data-file FILE` gives the body";
+const DATA: &str = "`-d DATA`, `-d @FILE` or `--data-file FILE` gives the body; `--curl FILE` takes a copied command of cURL";
 const TYPE: &str = "`-H 'Content-Type: application/json'` sets the type of the body";
 const REDIRECTS: &str = "redirects are not followed: load the page that they lead to, or follow them in a definition (docs/definitions.md)";
 const INSECURE: &str = "`--insecure` accepts any certificate; connections are kept without a flag";

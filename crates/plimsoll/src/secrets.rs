@@ -1,5 +1,6 @@
 //! The values of a definition's secrets: read when a run begins, held in memory only.
 
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::Read;
 use std::path::Path;
@@ -35,7 +36,7 @@ pub(crate) fn read(chosen: &ChosenBenchmark, has_filelist: bool) -> Result<Secre
     let (Some(definition), Some(workload)) = (definition.web(), workload.web()) else { return Ok(secrets) };
     for placed in &definition.secrets {
         let request = &workload.requests[placed.kind];
-        match value(placed, request, folder, chosen.given.as_ref()) {
+        match value(placed, request, folder, &chosen.given) {
             Ok(value) => secrets.insert(placed.kind, &placed.secret.part, value),
             Err(MissingValue { label, hint }) => {
                 let request = &workload.requests[placed.kind].name;
@@ -80,15 +81,13 @@ fn value(
     placed: &PlacedSecret,
     request: &Request,
     folder: &Path,
-    given: Option<&(String, String)>,
+    given: &BTreeMap<String, String>,
 ) -> Result<String, MissingValue> {
     let source = &placed.secret.source;
     let fail = |why: &str, hint: String| MissingValue { label: format!("{source} {why}"), hint };
     let (value, hint) = match source {
         SecretSource::Definition => return Ok(placed.value.clone().unwrap_or_default()),
-        SecretSource::Env(name) if given.is_some_and(|(other, _)| other == name) => {
-            return Ok(given.map(|(_, value)| value.clone()).unwrap_or_default());
-        }
+        SecretSource::Env(name) if let Some(value) = given.get(name) => return Ok(value.clone()),
         SecretSource::Env(name) => {
             let hint = format!("set it for the run: `{name}=… plimsoll run …`");
             (paths::variable(name).map_err(|why| fail(why, hint.clone()))?, hint)

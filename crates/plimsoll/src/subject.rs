@@ -19,11 +19,11 @@ pub(crate) fn choose(
     url: UrlArguments,
     mut sut: SutArguments,
 ) -> Result<Subject, Failure> {
-    if plan.subjects.is_empty() && url.urls.is_none() {
+    if plan.subjects.is_empty() && url.urls.is_none() && url.curl.is_none() {
         plan.subjects.extend(sut.target.take().map(target_as_url).transpose()?);
     }
     let subject = if url::is_asked(&plan.subjects, &url) {
-        url::make(&plan, url, sut)?
+        url::make(plan, url, sut)?
     } else {
         of_benchmark(&plan, &url, sut)?
     };

@@ -12,6 +12,11 @@ pub(crate) struct UrlArguments {
     /// skipped
     #[arg(long, value_name = "FILE")]
     pub urls: Option<PathBuf>,
+    /// Request what the cURL commands in this file do, `-` for standard input: as browsers copy them, quoted for bash or for
+    /// Windows' cmd. Several are made one after the other by each user. Credentials and bodies are neither printed nor
+    /// stored; what is not taken of a command is named, and nothing in it is executed
+    #[arg(long, value_name = "FILE")]
+    pub curl: Option<PathBuf>,
     /// Header field of all requests: `-H 'Accept: text/html'`; a credential comes from an environment variable:
     /// `-H 'Authorization: Bearer {env:TOKEN}'`; may be repeated
     #[arg(short = 'H', long = "header", value_name = "NAME: VALUE")]
@@ -48,14 +53,23 @@ pub(crate) enum ReplyComparison {
 impl UrlArguments {
     /// Returns the first flag that was given and makes sense with URLs only.
     pub(crate) fn first_given(&self) -> Option<&'static str> {
+        let others = [
+            (self.curl.is_some(), "--curl"),
+            (self.check.is_some(), "--check"),
+            (self.save_definition.is_some(), "--save-definition"),
+        ];
+        let first = |(is_given, flag): (bool, &'static str)| is_given.then_some(flag);
+        self.beside_curl().or_else(|| others.into_iter().find_map(first))
+    }
+
+    /// Returns the first flag that was given and that commands of cURL have themselves.
+    pub(crate) fn beside_curl(&self) -> Option<&'static str> {
         let given = [
             (self.urls.is_some(), "--urls"),
             (!self.headers.is_empty(), "-H"),
             (self.method.is_some(), "-X"),
             (self.data.is_some(), "-d"),
             (self.data_file.is_some(), "--data-file"),
-            (self.check.is_some(), "--check"),
-            (self.save_definition.is_some(), "--save-definition"),
         ];
         given.into_iter().find_map(|(is_given, flag)| is_given.then_some(flag))
     }

@@ -1,6 +1,7 @@
 //! The benchmark that URLs and flags stand for.
 
 use std::path::Path;
+use std::rc::Rc;
 
 use benchmarks::Benchmark;
 use drivers::web::Target;
@@ -38,14 +39,25 @@ const PATH_SHOWN_MAX: usize = 120;
 /// The content seed of definitions that name none. There are no files whose content could follow from it.
 const CONTENT_SEED: u64 = 1;
 
+/// A kind of request.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct DraftRequest {
+    /// The page.
+    pub page: PageUrl,
+    /// The parts besides the URL.
+    pub parts: Rc<RequestParts>,
+    /// The number of times that it was given.
+    pub weight: u32,
+}
+
 /// The parts of a definition.
 pub(super) struct DefinitionDraft<'a> {
     /// The server.
     pub target: &'a Target,
-    /// The pages, all different, with the number of times that each was given.
-    pub pages: &'a [(PageUrl, u32)],
-    /// The parts that all requests have in common.
-    pub parts: &'a RequestParts,
+    /// The kinds of requests, all different.
+    pub requests: &'a [DraftRequest],
+    /// The order in which a user makes requests, by their indices; empty if each is a page of its own, picked by its weight.
+    pub order: &'a [usize],
     /// Load and phases.
     pub course: &'a Overrides,
     /// The protocol.
@@ -68,16 +80,14 @@ impl DefinitionDraft<'_> {
     pub(super) fn benchmark(&self, checks: &[ReplyCheck]) -> Result<Benchmark, Failure> {
         let mut requests = Vec::new();
         let mut secrets = Vec::new();
-        for kind in 0..self.pages.len() {
+        for kind in 0..self.requests.len() {
             requests.push(self.request(kind, checks.get(kind), &mut secrets)?);
         }
-        let weights = self.pages.iter().map(|(_, weight)| u64::from(*weight));
-        let pages: Vec<Page> =
-            weights.zip(0..).map(|(weight, request)| Page { weight, requests: vec![request] }).collect();
+        let pages = self.pages();
         let plain = WebDefinition {
             source: WorkloadSource::Requests(requests.clone(), pages.clone()),
             content_seed: CONTENT_SEED,
-            counts_pages: false,
+            counts_pages: !self.order.is_empty(),
             think: ThinkTime::None,
             cookies: Cookies::None,
             data: Vec::new(),
@@ -118,18 +128,33 @@ impl DefinitionDraft<'_> {
         Ok(Benchmark { definition, workload, data: Vec::new() })
     }
 
+    /// Returns the pages: all requests in their order, or each request alone.
+    fn pages(&self) -> Vec<Page> {
+        let index = |index: &usize| u32::try_from(*index).unwrap_or(u32::MAX);
+        if !self.order.is_empty() {
+            return vec![Page { weight: 1, requests: self.order.iter().map(index).collect() }];
+        }
+        let alone = |(kind, request): (usize, &DraftRequest)| Page {
+            weight: request.weight.into(),
+            requests: vec![index(&kind)],
+        };
+        self.requests.iter().enumerate().map(alone).collect()
+    }
+
     /// Returns the title: the URL, or how many there are.
     pub(super) fn title(&self) -> String {
-        match self.pages {
-            [(page, _)] => format!("{}{}", self.target, shortened(&page.path[1..])),
-            pages => format!("{} pages of {}", pages.len(), self.target),
+        match (self.requests, self.order) {
+            ([one], _) => format!("{}{}", self.target, shortened(&one.page.path[1..])),
+            (requests, []) => format!("{} pages of {}", requests.len(), self.target),
+            (_, order) => format!("{} requests to {}", order.len(), self.target),
         }
     }
 
     pub(super) fn summary(&self) -> &'static str {
-        match self.pages {
-            [_] => "One page of a running server, requested again and again.",
-            _ => "Pages of a running server, requested in turn at random.",
+        match (self.requests, self.order) {
+            ([_], _) => "One page of a running server, requested again and again.",
+            (_, []) => "Pages of a running server, requested in turn at random.",
+            _ => "Requests to a running server, which each user makes in this order, again and again.",
         }
     }
 
@@ -141,8 +166,7 @@ impl DefinitionDraft<'_> {
         check: Option<&ReplyCheck>,
         secrets: &mut Vec<PlacedSecret>,
     ) -> Result<Request, Failure> {
-        let page = &self.pages[kind].0;
-        let parts = self.parts;
+        let DraftRequest { page, parts, .. } = &self.requests[kind];
         let path: PathPattern =
             page.path.parse().map_err(|_| Failure::usage(format!("`{}` cannot be requested", page.path)))?;
         let parameters = path.names().iter().map(|name| Parameter::texts(name, vec![REDACTED.to_owned()]));
@@ -177,15 +201,17 @@ impl DefinitionDraft<'_> {
         Ok(request)
     }
 
-    /// Returns the name of a kind of request: its path, with a number if a longer path had to be shortened, or another page has
-    /// the same but for values from the environment.
+    /// Returns the name of a kind of request: method and path, with a number if a longer path had to be shortened, or another
+    /// request has the same and differs in something else.
     pub(super) fn name(&self, index: usize) -> String {
-        let path = &self.pages[index].0.path;
-        let method = match self.parts.method.as_str() {
+        let DraftRequest { page, parts, .. } = &self.requests[index];
+        let path = &page.path;
+        let method = match parts.method.as_str() {
             "GET" => String::new(),
             method => format!("{method} "),
         };
-        let is_alone = self.pages.iter().filter(|(page, _)| page.path == *path).count() == 1;
+        let is_like = |other: &&DraftRequest| other.page.path == *path && other.parts.method == parts.method;
+        let is_alone = self.requests.iter().filter(is_like).count() == 1;
         if path.len() <= PATH_SHOWN_MAX && is_alone {
             format!("{method}{path}")
         } else {
@@ -261,15 +287,17 @@ mod tests {
     use crate::url::survey::ExpectedReply;
 
     /// Makes a definition of URLs and flags, as a value and as text.
-    fn both(words: &[&str], replies: &[ExpectedReply]) -> (Definition, Definition) {
+    fn both(words: &[&str], order: &[usize], replies: &[ExpectedReply]) -> (Definition, Definition) {
         let parsed = Arguments::parse_from([&["plimsoll", "run"], words].concat());
         let Command::Run(run) = parsed.command else { panic!("a run") };
         let pages = read_pages(&run.plan.subjects, None).unwrap();
-        let pages: Vec<(PageUrl, u32)> = pages.into_iter().zip(1..).collect();
+        let parts = Rc::new(RequestParts::of(&run.url).unwrap());
+        let request = |(page, weight)| DraftRequest { page, parts: Rc::clone(&parts), weight };
+        let requests: Vec<DraftRequest> = pages.into_iter().zip(1..).map(request).collect();
         let draft = DefinitionDraft {
-            target: &pages[0].0.target,
-            pages: &pages,
-            parts: &RequestParts::of(&run.url).unwrap(),
+            target: &requests[0].page.target,
+            requests: &requests,
+            order,
             course: &run.plan.overrides().unwrap(),
             protocol: &run.plan.protocol,
             folder: Path::new(""),
@@ -291,9 +319,21 @@ mod tests {
 
     #[track_caller]
     fn check(words: &[&str], replies: &[ExpectedReply]) -> Definition {
-        let (value, read) = both(words, replies);
+        let (value, read) = both(words, &[], replies);
         assert_eq!(value, read, "{words:?}");
         value
+    }
+
+    #[test]
+    fn requests_in_an_order_are_the_same_as_a_value_and_as_text() {
+        let words = ["http://h:1/a", "http://h:1/b"];
+        let replies = [ExpectedReply::Seen, ExpectedReply::Any];
+        let (value, read) = both(&words, &[0, 1, 0], &replies);
+        assert_eq!(value, read);
+        let WorkloadSource::Requests(_, pages) = &read.workload.web().unwrap().source else {
+            panic!("requests")
+        };
+        assert_eq!(pages[..], [Page { weight: 1, requests: vec![0, 1, 0] }]);
     }
 
     /// Goal: what runs and what `--save-definition` writes are one definition.

@@ -1,7 +1,8 @@
-//! The benchmark of URLs: read, surveyed, defined, and saved if asked for.
+//! The benchmark of URLs or commands: read, surveyed, defined, and saved if asked for.
 
 use std::cell::RefCell;
 use std::path::Path;
+use std::rc::Rc;
 
 use drivers::web::{Target, TargetAccess};
 use drivers::{TargetPolicy, Trust};
@@ -9,9 +10,11 @@ use fleet::{FleetError, SurveyRequest};
 use languages::foreign_text;
 use model::{Overrides, WebWorkload};
 
-use super::draft::DefinitionDraft;
+use super::curl::{self, CurlSubject};
+use super::draft::{DefinitionDraft, DraftRequest};
+use super::held::HeldValues;
 use super::page::{PageUrl, read_pages};
-use super::request::{DATA_VARIABLE, RequestParts, UrlBody};
+use super::request::{RequestParts, UrlBody};
 use super::survey::{ReplyCheck, SurveyedPage};
 use crate::access::{apply, flags_text, take_host};
 use crate::arguments::{PlanArguments, SutArguments};
@@ -23,23 +26,33 @@ use crate::url_arguments::UrlArguments;
 use crate::url_words::is_url;
 use crate::{files, interrupt, secrets, trust};
 
-/// Returns whether a run is of URLs.
+/// Returns whether a run is of URLs, or of command lines of cURL.
 pub(crate) fn is_asked(subjects: &[String], url: &UrlArguments) -> bool {
-    url.urls.is_some() || subjects.iter().any(|word| is_url(word))
+    url.curl.is_some() || url.urls.is_some() || subjects.iter().any(|word| is_url(word))
 }
 
 /// Makes the benchmark of URLs, after the server has answered each of them. What became part of its definition is no
 /// deviation from it; the server is its target.
 ///
 /// # Errors
-/// A URL or flag is not valid, or the server does not answer as pages are to be measured.
-pub(crate) fn make(plan: &PlanArguments, url: UrlArguments, sut: SutArguments) -> Result<Subject, Failure> {
-    check_flags(plan, &sut)?;
+/// A URL, a command or a flag is not valid, or the server does not answer as pages are to be measured.
+pub(crate) fn make(
+    mut plan: PlanArguments,
+    url: UrlArguments,
+    sut: SutArguments,
+) -> Result<Subject, Failure> {
+    check_flags(&plan, &url, &sut)?;
     let overrides = plan.overrides()?;
-    let pages = read_pages(&plan.subjects, url.urls.as_deref())?;
-    let pages = counted(pages);
-    let NamedServer { target, url, sut } = named_server(&pages[0].0.target, url, sut)?;
-    let parts = RequestParts::of(&url)?;
+    let mut held = HeldValues::default();
+    let AskedRequests { requests, order, server } = match &url.curl {
+        Some(path) => {
+            let subject = curl::read(path, &mut held)?;
+            plan.protocol.http = plan.protocol.http.or(subject.connection.http.map(str::to_owned));
+            of_commands(subject, url, sut)?
+        }
+        None => of_urls(&plan.subjects, url, sut)?,
+    };
+    let NamedServer { target, url, sut } = server;
     let mut reached = target.clone();
     apply(&mut reached, &sut)?;
     check_address(&reached)?;
@@ -49,23 +62,25 @@ pub(crate) fn make(plan: &PlanArguments, url: UrlArguments, sut: SutArguments) -
     let folder = saved.and_then(Path::parent).unwrap_or(Path::new(""));
     let draft = DefinitionDraft {
         target: &target,
-        pages: &pages,
-        parts: &parts,
+        requests: &requests,
+        order: &order,
         course: &overrides,
         protocol: &plan.protocol,
         folder,
     };
-    let data = match &parts.body {
-        Some(UrlBody::Data(text)) => Some((DATA_VARIABLE.to_owned(), text.clone())),
-        _ => None,
-    };
+    for request in &requests {
+        if let Some(UrlBody::Given { variable, text }) = &request.parts.body {
+            held.insert(variable, text);
+        }
+    }
+    let given = held.into_values();
     let name = saved.map_or_else(|| draft.title(), |path| path.display().to_string());
     let chosen = |checks: &[ReplyCheck]| -> Result<ChosenBenchmark, Failure> {
         Ok(ChosenBenchmark {
             benchmark: draft.benchmark(checks)?,
             name: name.clone(),
             source: DefinitionSource::Urls(folder.to_owned()),
-            given: data.clone(),
+            given: given.clone(),
             is_refined: overrides.load.is_none() && overrides.rates.is_none(),
             captures: RefCell::default(),
         })
@@ -83,6 +98,40 @@ pub(crate) fn make(plan: &PlanArguments, url: UrlArguments, sut: SutArguments) -
         settings: plan.settings_beside_protocol(),
         sut: SutArguments { target: Some(target.to_string()), ..sut },
     })
+}
+
+/// What is requested, and of which server.
+struct AskedRequests {
+    /// The kinds of requests, all different.
+    requests: Vec<DraftRequest>,
+    /// The order in which each user makes them; empty for any.
+    order: Vec<usize>,
+    /// The server.
+    server: NamedServer,
+}
+
+/// Returns the requests of URLs, which have all but the page in common.
+fn of_urls(subjects: &[String], url: UrlArguments, sut: SutArguments) -> Result<AskedRequests, Failure> {
+    let pages = counted(read_pages(subjects, url.urls.as_deref())?);
+    let server = named_server(&pages[0].0.target, url, sut)?;
+    let parts = Rc::new(RequestParts::of(&server.url)?);
+    let request = |(page, weight)| DraftRequest { page, parts: Rc::clone(&parts), weight };
+    Ok(AskedRequests { requests: pages.into_iter().map(request).collect(), order: Vec::new(), server })
+}
+
+/// Returns the requests of command lines, and says what is not taken of them. One request has no order.
+fn of_commands(
+    subject: CurlSubject,
+    url: UrlArguments,
+    mut sut: SutArguments,
+) -> Result<AskedRequests, Failure> {
+    let CurlSubject { requests, order, hosts, connection, notes } = subject;
+    notes.iter().for_each(eprint);
+    CurlSubject::connect(connection, &mut sut)?;
+    let order = if requests.len() == 1 { Vec::new() } else { order };
+    let at = requests[0].page.target.clone();
+    let server = named_server(&at, UrlArguments { headers: hosts, ..url }, sut)?;
+    Ok(AskedRequests { requests, order, server })
 }
 
 /// The server of URLs, with the flags that are left beside it.
@@ -118,8 +167,15 @@ fn beyond_definition(overrides: Overrides) -> Overrides {
     Overrides { quick, max_load, find_max, limits, seed, ..Overrides::new(sut) }
 }
 
-/// Refuses flags that contradict URLs.
-fn check_flags(plan: &PlanArguments, sut: &SutArguments) -> Result<(), Failure> {
+/// Refuses flags that contradict URLs, or commands.
+fn check_flags(plan: &PlanArguments, url: &UrlArguments, sut: &SutArguments) -> Result<(), Failure> {
+    if let Some(found) = url.beside_curl().or((!plan.subjects.is_empty()).then_some("URL"))
+        && url.curl.is_some()
+    {
+        let error = format!("`{found}` cannot be used with `--curl`");
+        return Err(Failure::usage(error)
+            .hint("a command has its own URL, method, header fields and body: change it there"));
+    }
     if let Some(other) = plan.subjects.iter().find(|word| !is_url(word)) {
         let other = foreign_text(other);
         let error = format!("expected a benchmark or URLs, found both: `{other}` is not a URL");
@@ -194,11 +250,11 @@ impl Survey<'_> {
         let surveyed = fleet::survey(&request, &interrupt::flag());
         let replies = surveyed.map_err(|error| Failure::of_run(error, true))?;
         let mut checks = Vec::new();
-        for (index, ((page, _), replies)) in draft.pages.iter().zip(&replies).enumerate() {
+        for (index, (request, replies)) in draft.requests.iter().zip(&replies).enumerate() {
             let surveyed = SurveyedPage {
                 target: draft.target,
-                page,
-                parts: draft.parts,
+                page: &request.page,
+                parts: &request.parts,
                 secrets: &secrets,
                 comparison: self.url.check,
                 replies,
@@ -224,10 +280,10 @@ fn check_unused(path: Option<&Path>) -> Result<(), Failure> {
 fn save(path: &Path, text: &str, made: &ChosenBenchmark, flags: &str) -> Result<(), Failure> {
     files::write(path, text)?;
     eprint(format!("Saved the definition: `plimsoll run {}{flags}` runs it again.", path.display()));
-    if let Some((name, _)) = &made.given {
-        eprint(format!(
-            "It reads the data of `-d`, which is not stored, from the environment variable `{name}`."
-        ));
+    let names: Vec<String> = made.given.keys().map(|name| format!("`{name}`")).collect();
+    if !names.is_empty() {
+        let names = names.join(", ");
+        eprint(format!("It reads what is not stored from environment variables: {names}"));
     }
     Ok(())
 }

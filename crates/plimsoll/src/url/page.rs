@@ -14,7 +14,7 @@ use crate::files::read_or_input;
 use crate::url_words::command_for;
 
 /// The most URLs of one run: each is a kind of request, with a row in tables.
-const PAGES_MAX: usize = 500;
+pub(super) const PAGES_MAX: usize = 500;
 
 /// The longest path of a request, in bytes: that of definitions.
 const PATH_MAX: usize = 2000;
@@ -75,7 +75,10 @@ fn check_together(pages: &[PageUrl]) -> Result<(), Failure> {
 }
 
 /// Reads a URL; `place` is the place where it was found, for messages.
-fn parse(word: &str, place: &str) -> Result<PageUrl, Failure> {
+///
+/// # Errors
+/// It is not the URL of a page, or has a credential in clear.
+pub(super) fn parse(word: &str, place: &str) -> Result<PageUrl, Failure> {
     let url = with_named_values(word).map_err(|why| mistake(place, word, why))?;
     let (target, path) = server_and_path(&url.text, place, word)?;
     let query = path.find('?').map_or("", |at| &path[at..]);

@@ -19,7 +19,7 @@ const FORM: &str = "application/x-www-form-urlencoded";
 /// The longest body, in bytes: that of definitions.
 const BODY_MAX: usize = 1 << 20;
 
-/// Method, header fields and body of all requests.
+/// Method, header fields and body of requests.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct RequestParts {
     /// The method.
@@ -33,8 +33,13 @@ pub(super) struct RequestParts {
 /// The source of a body.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum UrlBody {
-    /// The text of the command line.
-    Data(String),
+    /// A text that is held for the run, in place of an environment variable.
+    Given {
+        /// The name of the variable.
+        variable: String,
+        /// The text.
+        text: String,
+    },
     /// An environment variable behind a text in clear.
     Value(UrlValue),
     /// A file.
@@ -66,10 +71,15 @@ impl RequestParts {
 }
 
 impl UrlBody {
+    /// Makes the body of data of the command line.
+    fn data(text: String) -> UrlBody {
+        UrlBody::Given { variable: DATA_VARIABLE.to_owned(), text }
+    }
+
     /// Returns the body as a definition in `folder` has it.
     pub(super) fn toml(&self, folder: &Path) -> String {
         match self {
-            UrlBody::Data(_) => format!("{{ env = {} }}", quoted(DATA_VARIABLE)),
+            UrlBody::Given { variable, .. } => format!("{{ env = {} }}", quoted(variable)),
             UrlBody::Value(value) => value.toml(),
             UrlBody::File(path) => format!("{{ file = {} }}", quoted(&named_from(path, folder))),
         }
@@ -78,7 +88,7 @@ impl UrlBody {
     /// Returns it as the secret of requests of a definition in `folder`.
     pub(super) fn secret(&self, folder: &Path) -> Option<Secret> {
         let source = match self {
-            UrlBody::Data(_) => SecretSource::Env(DATA_VARIABLE.to_owned()),
+            UrlBody::Given { variable, .. } => SecretSource::Env(variable.clone()),
             UrlBody::Value(value) => return value.secret(&SecretLocation::Body),
             UrlBody::File(path) => SecretSource::File(named_from(path, folder)),
         };
@@ -93,7 +103,11 @@ fn named_from(path: &Path, folder: &Path) -> String {
     absolute.as_deref().unwrap_or(path).display().to_string()
 }
 
-fn method(asked: Option<&str>, has_body: bool) -> Result<String, Failure> {
+/// Returns the method of a request.
+///
+/// # Errors
+/// It is none that can be measured, or contradicts the body.
+pub(super) fn method(asked: Option<&str>, has_body: bool) -> Result<String, Failure> {
     let Some(asked) = asked else { return Ok(if has_body { "POST" } else { "GET" }.to_owned()) };
     let is_plain = !asked.is_empty() && asked.len() <= 32 && asked.bytes().all(|c| c.is_ascii_uppercase());
     if !is_plain {
@@ -181,7 +195,7 @@ fn body(arguments: &UrlArguments) -> Result<Option<UrlBody>, Failure> {
             "put them into a file, `--data-file FILE`, or into an environment variable, `-d '{env:NAME}'`",
         ));
     }
-    Ok((!data.is_empty()).then(|| UrlBody::Data(data.clone())))
+    Ok((!data.is_empty()).then(|| UrlBody::data(data.clone())))
 }
 
 /// Returns whether data are meant as a time, as for `-d 30s` of wrk.
@@ -198,11 +212,12 @@ fn input() -> Result<Option<UrlBody>, Failure> {
     if data.is_empty() {
         Err(Failure::usage("`-d @-`: standard input is empty"))
     } else {
-        Ok(Some(UrlBody::Data(data)))
+        Ok(Some(UrlBody::data(data)))
     }
 }
 
-fn check_length(data: &str) -> Result<(), Failure> {
+/// Refuses a body that definitions could not have.
+pub(super) fn check_length(data: &str) -> Result<(), Failure> {
     match data.len() {
         ..=BODY_MAX => Ok(()),
         _ => Err(Failure::usage(format!("the body of `-d` has more than {BODY_MAX} bytes"))),
@@ -241,11 +256,11 @@ mod tests {
     #[test]
     fn data_are_posted_as_by_curl() {
         let posted = parts(&["-d", "a=1"]).unwrap();
-        assert_eq!((posted.method.as_str(), &posted.body), ("POST", &Some(UrlBody::Data("a=1".into()))));
+        assert_eq!((posted.method.as_str(), &posted.body), ("POST", &Some(UrlBody::data("a=1".into()))));
         assert_eq!(posted.headers, [("Content-Type".to_owned(), UrlValue::Literal(FORM.to_owned()))]);
         let typed = parts(&["-d", "{}", "-H", "content-type: application/json", "-X", "PUT"]).unwrap();
         assert_eq!((typed.method.as_str(), typed.headers.len()), ("PUT", 1));
-        assert_eq!(parts(&["-d", "30s", "-X", "POST"]).unwrap().body, Some(UrlBody::Data("30s".into())));
+        assert_eq!(parts(&["-d", "30s", "-X", "POST"]).unwrap().body, Some(UrlBody::data("30s".into())));
         assert_eq!(parts(&[]).unwrap().method, "GET");
         let empty = parts(&["-d", "", "-X", "POST"]).unwrap();
         assert_eq!((empty.method.as_str(), empty.body, empty.headers.len()), ("POST", None, 0));

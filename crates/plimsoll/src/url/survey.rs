@@ -88,7 +88,7 @@ pub(super) struct SurveyedPage<'a> {
     pub target: &'a Target,
     /// The page.
     pub page: &'a PageUrl,
-    /// The parts that all requests have in common.
+    /// The parts of the request besides its URL.
     pub parts: &'a RequestParts,
     /// The values in the request that are stored nowhere.
     pub secrets: &'a Secrets,
@@ -202,6 +202,9 @@ impl SurveyedPage<'_> {
                 "check the request; if the server uses TLS on this port, write `https://`"
             }
             401 | 403 => "send a credential: `-H 'Authorization: Bearer {env:TOKEN}'`",
+            304 => {
+                "the request asks whether the page has changed: leave out `If-None-Match` and `If-Modified-Since`"
+            }
             404 | 410 => {
                 "check the spelling of the path; to measure this reply on purpose, set `status` in a definition"
             }
@@ -220,8 +223,8 @@ impl SurveyedPage<'_> {
         let parameters = location.find([';', '?', '#']).unwrap_or(location.len());
         let (place, parameters) = location.split_at(parameters);
         let mut place = without_credentials(&self.secrets.redact_from(place));
-        if let Some(UrlBody::Data(data)) = &self.parts.body {
-            let fields = data.split('&').filter_map(|field| field.split_once('='));
+        if let Some(UrlBody::Given { text, .. }) = &self.parts.body {
+            let fields = text.split('&').filter_map(|field| field.split_once('='));
             for (_, value) in fields.filter(|(_, value)| SENT_BYTES_MIN <= value.len()) {
                 place = place.replace(value, REDACTED);
             }
@@ -330,7 +333,7 @@ mod tests {
     fn a_redirect_is_shown_without_values() {
         let target: Target = "http://h:8080/".parse().unwrap();
         let page = PageUrl { target: target.clone(), path: "/".to_owned(), values: Vec::new() };
-        let body = Some(UrlBody::Data("user=me&pin=4711".to_owned()));
+        let body = Some(UrlBody::Given { variable: "A".to_owned(), text: "user=me&pin=4711".to_owned() });
         let parts = RequestParts { method: "POST".to_owned(), headers: Vec::new(), body };
         let secrets = Secrets::default();
         let surveyed = SurveyedPage {

@@ -6,8 +6,7 @@ use std::fmt::Write;
 use languages::{load_text, time_text};
 use model::{BenchmarkId, LoadUnit};
 
-use super::draft::{DefinitionDraft, TypedSetting};
-use super::page::PageUrl;
+use super::draft::{DefinitionDraft, DraftRequest, TypedSetting};
 use super::survey::ReplyCheck;
 use super::value::quoted;
 
@@ -15,31 +14,30 @@ impl DefinitionDraft<'_> {
     /// Returns the definition with the checks of the pages.
     pub(super) fn text(&self, checks: &[ReplyCheck]) -> String {
         let mut text = self.head();
-        for (index, ((page, weight), check)) in self.pages.iter().zip(checks).enumerate() {
-            text += &self.request_text(index, page, *weight, check);
+        for (index, (request, check)) in self.requests.iter().zip(checks).enumerate() {
+            text += &self.request_text(index, request, check);
         }
-        text + &self.protocol_text() + &self.load_text() + &self.phases_text()
+        text + &self.pages_text() + &self.protocol_text() + &self.load_text() + &self.phases_text()
     }
 
     fn head(&self) -> String {
         let title = quoted(&self.title());
         let target = quoted(&self.target.to_string());
         format!(
-            "# Made from URLs. `plimsoll run FILE` runs it; docs/definitions.md explains every key.\n\
+            "# Made from {}. `plimsoll run FILE` runs it; docs/definitions.md explains every key.\n\
             format = 1\nid = \"{}\"\nversion = 1\ntitle = {title}\nsummary = {}\nfamily = \"web\"\n\
             headline = \"request-rate\"\ntarget = {target}\n",
+            if self.order.is_empty() { "URLs" } else { "command lines of cURL" },
             BenchmarkId::URLS,
             quoted(self.summary())
         )
     }
 
-    fn request_text(&self, index: usize, page: &PageUrl, weight: u32, check: &ReplyCheck) -> String {
-        let parts = self.parts;
-        let mut lines = vec![
-            "\n[[workload.requests]]".to_owned(),
-            format!("name = {}", quoted(&self.name(index))),
-            format!("weight = {weight}"),
-        ];
+    fn request_text(&self, index: usize, request: &DraftRequest, check: &ReplyCheck) -> String {
+        let DraftRequest { page, parts, weight } = request;
+        let mut lines =
+            vec!["\n[[workload.requests]]".to_owned(), format!("name = {}", quoted(&self.name(index)))];
+        lines.extend(self.order.is_empty().then(|| format!("weight = {weight}")));
         if parts.method != "GET" {
             lines.push(format!("method = {}", quoted(&parts.method)));
         }
@@ -55,6 +53,15 @@ impl DefinitionDraft<'_> {
             lines.push(format!("headers = {{ {} }}", headers.join(", ")));
         }
         lines.join("\n") + "\n"
+    }
+
+    /// Returns the page of requests that are made in an order.
+    fn pages_text(&self) -> String {
+        if self.order.is_empty() {
+            return String::new();
+        }
+        let names: Vec<String> = self.order.iter().map(|index| quoted(&self.name(*index))).collect();
+        format!("\n[[workload.pages]]\nweight = 1\nrequests = [{}]\n", names.join(", "))
     }
 
     fn protocol_text(&self) -> String {

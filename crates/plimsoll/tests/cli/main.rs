@@ -15,6 +15,7 @@ mod ci;
 mod compare;
 mod consistency;
 mod crash;
+mod curl;
 mod definitions;
 mod disk_faults;
 #[cfg(feature = "echo")]
