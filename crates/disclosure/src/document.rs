@@ -29,6 +29,21 @@ pub struct Document {
     pub colophon: Text,
 }
 
+impl Document {
+    /// Returns the document with its first page and the sections that are shown open, without those that are folded.
+    pub fn short(mut self) -> Document {
+        let n_left_out = self.sections.len().saturating_sub(self.n_open);
+        self.sections.truncate(self.n_open);
+        if 0 < n_left_out {
+            let note = format!(
+                " This is its short form: {n_left_out} more sections are in the full report (`--full`)."
+            );
+            self.colophon = self.colophon.sentence(&note);
+        }
+        self
+    }
+}
+
 /// The verdict with its reasons, and the modifications of the benchmark's definition.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Banner {

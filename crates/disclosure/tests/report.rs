@@ -478,3 +478,16 @@ fn the_score_of_a_part_of_the_data_stands_beside_the_score() {
     assert!(!others.contains("/warehouse"));
     assert!(render::csv(&fixture::sized().report()).contains("score_per_part"));
 }
+
+/// Goal: what is pasted into a pull request is short whatever the run was, and says what the first page says.
+#[test]
+fn a_summary_is_ten_lines_or_so() {
+    for (name, fixture) in all() {
+        let text = render::summary(&outline(&fixture.report()));
+        let n_lines = text.lines().filter(|line| !line.is_empty()).count();
+        assert!((6..=12).contains(&n_lines), "{name}: {text}");
+        assert!(!text.contains("<script") && !text.contains('\u{1b}'), "{name}: {text}");
+    }
+    insta::assert_snapshot!("summary_quick", render::summary(&outline(&fixture::quick().report())));
+    insta::assert_snapshot!("summary_incomplete", render::summary(&outline(&fixture::incomplete().report())));
+}

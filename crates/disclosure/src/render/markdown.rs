@@ -29,13 +29,17 @@ pub fn markdown(document: &Document) -> String {
     escaped(&out).into_owned()
 }
 
-fn banner(banner: &Banner, out: &mut String) {
-    let word = match banner.state {
+/// Returns a verdict with its sign.
+pub(super) fn state_text(state: VerdictState) -> &'static str {
+    match state {
         VerdictState::Valid => "✓ VALID",
         VerdictState::Overloaded | VerdictState::Invalid => "✕ INVALID",
         VerdictState::Incomplete => "◐ INCOMPLETE",
-    };
-    let _ = writeln!(out, "> **{word}** {}", text(&banner.text));
+    }
+}
+
+fn banner(banner: &Banner, out: &mut String) {
+    let _ = writeln!(out, "> **{}** {}", state_text(banner.state), text(&banner.text));
     for reason in &banner.reasons {
         let _ = writeln!(out, "> - {}", text(reason));
     }
@@ -133,7 +137,8 @@ fn row_markdown(row: &Row) -> String {
     cells.collect::<Vec<_>>().join(" | ")
 }
 
-fn text(text: &Text) -> String {
+/// Renders text as one line.
+pub(super) fn text(text: &Text) -> String {
     let spans = text.0.iter().map(|span| match span {
         Span::Plain(text) => escape(text),
         Span::Strong(text) => strong(text),
@@ -160,7 +165,7 @@ fn inline_code(text: &str) -> String {
 }
 
 /// Escapes characters with a meaning in Markdown or HTML; line breaks become spaces.
-fn escape(text: &str) -> String {
+pub(super) fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
         match c {

@@ -1,6 +1,6 @@
 //! Output formats of reports and of recorded data.
 //!
-//! HTML, Markdown and typst (which becomes a PDF) render the document; CSV and JSON carry the numbers at full precision,
+//! HTML, Markdown and typst (which becomes a PDF or a picture) render the document, a summary its first page; CSV and JSON carry the numbers at full precision,
 //! JUnit the verdict and the bounds of a comparison. The interval log, NDJSON and the CSV of intervals carry the recorded data and are written piece by
 //! piece, because a whole run may not fit into memory.
 
@@ -19,6 +19,7 @@ mod junit_comparison;
 mod markdown;
 mod measures;
 mod ndjson;
+mod summary;
 mod typst;
 
 pub use csv::csv;
@@ -33,7 +34,8 @@ pub use junit::junit;
 pub use junit_comparison::comparison_junit;
 pub use markdown::markdown;
 pub use ndjson::{FORMAT as NDJSON_FORMAT, Ndjson};
-pub use typst::{FONTS as TYPST_FONTS, TypstFile, TypstSource, typst};
+pub use summary::summary;
+pub use typst::{FONTS as TYPST_FONTS, TypstFile, TypstSource, typst, typst_picture};
 
 /// Confidence level of the intervals of recorded percentiles.
 const CONFIDENCE: units::Ratio = units::Ratio(0.95);

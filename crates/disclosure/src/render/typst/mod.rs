@@ -1,4 +1,4 @@
-//! Typst markup, from which a report is typeset as PDF.
+//! Typst markup, from which a report is typeset as PDF, and its first screen as a picture.
 //!
 //! All text of a report is in string literals, so it is never interpreted as markup. The layout is in `layout.typ`, which
 //! is the same for every report: A4, a verdict on the first page, contents, numbered sections, figures and tables, running
@@ -41,8 +41,19 @@ pub struct TypstFile {
 /// Renders a document as typst markup.
 pub fn typst(document: &Document) -> TypstSource {
     let mut writer = Writer::default();
-    writer.opening(document);
+    writer.opening("report", document);
     document.sections.iter().for_each(|section| writer.section(section));
+    source(writer)
+}
+
+/// Renders the first screen of a document, one page as high as what is on it, from which a picture is made.
+pub fn typst_picture(document: &Document) -> TypstSource {
+    let mut writer = Writer::default();
+    writer.opening("picture", document);
+    source(writer)
+}
+
+fn source(writer: Writer) -> TypstSource {
     let (main, mut files) = writer.close();
     files.push(TypstFile { name: "layout.typ".to_owned(), text: include_str!("layout.typ").to_owned() });
     TypstSource { main, files }

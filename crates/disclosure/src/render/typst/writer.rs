@@ -22,8 +22,8 @@ pub(super) struct Writer {
 }
 
 impl Writer {
-    /// Writes what stands before the sections: title, verdict, headline.
-    pub(super) fn opening(&mut self, document: &Document) {
+    /// Writes what stands before the sections, title, verdict and headline, laid out by a function of the layout.
+    pub(super) fn opening(&mut self, layout: &str, document: &Document) {
         let banner = &document.banner;
         let hero = document.hero.as_ref().map_or("none".to_owned(), hero);
         let lead = document.lead.as_ref().map(|lead| self.chart(&lead.chart, &lead.caption));
@@ -40,7 +40,7 @@ impl Writer {
             ("lead", lead.unwrap_or("none".to_owned())),
             ("colophon", rich(&document.colophon)),
         ];
-        self.main.push_str("#import \"layout.typ\": *\n#show: report.with(\n");
+        let _ = writeln!(self.main, "#import \"layout.typ\": *\n#show: {layout}.with(");
         for (name, value) in fields {
             let _ = writeln!(self.main, "  {name}: {value},");
         }
