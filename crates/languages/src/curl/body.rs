@@ -3,7 +3,7 @@
 use super::CurlFault;
 use crate::percent_encoded;
 
-/// The line between the parts of a form, with a number if a part has it.
+/// The line between the parts of a form.
 const BOUNDARY: &str = "------------------------form-part-boundary";
 
 /// The data of a command.
@@ -31,13 +31,15 @@ impl Data {
     }
 }
 
-/// Encodes `CONTENT`, `=CONTENT` or `NAME=CONTENT`; the name is encoded already. `None` if the content is in a file.
+/// Encodes `CONTENT`, `=CONTENT` or `NAME=CONTENT` as fields of forms; the name is encoded already. `None` if the content is
+/// in a file.
 pub(super) fn url_encoded(value: &str) -> Option<String> {
+    let encoded = |content: &str| percent_encoded(content).replace("%20", "+");
     match value.find(['=', '@']) {
         Some(at) if value[at..].starts_with('@') => None,
-        Some(0) => Some(percent_encoded(&value[1..])),
-        Some(at) => Some(format!("{}={}", &value[..at], percent_encoded(&value[at + 1..]))),
-        None => Some(percent_encoded(value)),
+        Some(0) => Some(encoded(&value[1..])),
+        Some(at) => Some(format!("{}={}", &value[..at], encoded(&value[at + 1..]))),
+        None => Some(encoded(value)),
     }
 }
 
@@ -109,10 +111,13 @@ fn quoted(text: &str) -> Option<(String, &str)> {
 
 /// Returns the type and the body of a form.
 pub(super) fn multipart(parts: &[FormPart]) -> (String, String) {
-    let is_used = |boundary: &String| parts.iter().any(|part| part.content.contains(boundary.as_str()));
-    let numbered = (2..).map(|n| format!("{BOUNDARY}-{n}"));
-    let mut boundaries = std::iter::once(BOUNDARY.to_owned()).chain(numbered);
-    let boundary = boundaries.find(|boundary| !is_used(boundary)).unwrap_or_default();
+    // One letter more than any part has behind the line.
+    let letters = |rest: &str| rest.len() - rest.trim_start_matches('x').len();
+    let behind = parts.iter().flat_map(|part| part.content.split(BOUNDARY).skip(1));
+    let boundary = match behind.map(letters).max() {
+        Some(most) => format!("{BOUNDARY}{}", "x".repeat(most + 1)),
+        None => BOUNDARY.to_owned(),
+    };
     let mut body = String::new();
     for part in parts {
         body += &format!("--{boundary}\r\nContent-Disposition: form-data; name=\"{}\"", escaped(&part.name));
@@ -140,12 +145,13 @@ mod tests {
     #[test]
     fn data_are_encoded_by_their_form() {
         for (value, encoded) in [
-            ("a b", Some("a%20b")),
+            ("a b", Some("a+b")),
             ("=a=b", Some("a%3Db")),
             ("q=a&b", Some("q=a%26b")),
+            ("q=a+b c", Some("q=a%2Bb+c")),
             ("q@file", None),
             ("@file", None),
-            ("q=@no file", Some("q=%40no%20file")),
+            ("q=@no file", Some("q=%40no+file")),
         ] {
             assert_eq!(url_encoded(value).as_deref(), encoded, "{value}");
         }
@@ -153,7 +159,7 @@ mod tests {
 
     #[test]
     fn a_form_has_its_parts_between_a_line_that_none_has() {
-        let part = |value| FormPart::read("-F", value).unwrap();
+        let part = |value: &str| FormPart::read("-F", value).unwrap();
         let parts = [part("a=1"), part("b=\"x;\\\"y\";type=text/plain;filename=\"n.txt\"")];
         let (content_type, body) = multipart(&parts);
         assert_eq!(content_type, format!("multipart/form-data; boundary={BOUNDARY}"));
@@ -164,7 +170,9 @@ mod tests {
         );
         assert_eq!(body, expected);
         let (other, body) = multipart(&[part(&format!("a={BOUNDARY}"))]);
-        assert!(other.ends_with("-2") && body.ends_with("-2--\r\n"), "{other}");
+        assert!(other.ends_with("boundaryx") && body.ends_with("boundaryx--\r\n"), "{other}");
+        let longer = [part(&format!("a={BOUNDARY}xx {BOUNDARY}x")), part("b=c")];
+        assert!(multipart(&longer).0.ends_with("boundaryxxx"));
         for wrong in ["a", "a=\"b", "a=1;x=2", "a=1;type", "=(;type=multipart/mixed"] {
             assert!(FormPart::read("-F", wrong).is_err(), "{wrong}");
         }

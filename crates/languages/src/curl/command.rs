@@ -1,5 +1,7 @@
 //! The requests of a command: its options, one after the other, and what follows from all of them.
 
+use std::collections::HashSet;
+
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 
@@ -7,7 +9,10 @@ use super::body::{Data, FormPart, multipart, url_encoded};
 use super::options::{CurlReason, Effect, find};
 use super::shell::ShellCommand;
 use super::url::{self, UrlReading};
-use super::{CurlConnection, CurlFault, CurlNote, CurlRequest, CurlRequests, PlacedCurlFault};
+use super::{
+    COMMAND_BYTES_MAX, CurlConnection, CurlFault, CurlNote, CurlRequest, CurlRequests, FAULTS_MAX,
+    PlacedCurlFault, REQUESTS_MAX,
+};
 use crate::{foreign_text, without_credentials};
 
 /// The encodings that `--compressed` asks for.
@@ -30,7 +35,9 @@ pub(super) fn read(command: ShellCommand, read: &mut CurlRequests, faults: &mut 
     if is_curl(&program) {
         read_options(line, words, read, &mut own);
     } else {
-        let shown: String = without_credentials(&program).chars().take(SHOWN_CHARS_MAX).collect();
+        // Enough of it to see what is a credential, and to show less.
+        let start: String = program.chars().take(100 * SHOWN_CHARS_MAX).collect();
+        let shown: String = without_credentials(&start).chars().take(SHOWN_CHARS_MAX).collect();
         own.push(CurlFault::OtherCommand(foreign_text(&shown)));
     }
     faults.extend(own.into_iter().map(|fault| PlacedCurlFault { line, fault }));
@@ -51,6 +58,9 @@ fn read_options(
     let mut draft = Draft::default();
     let mut options_end = false;
     while let Some(word) = words.next() {
+        if FAULTS_MAX <= faults.len() {
+            return;
+        }
         if word == "--" && !options_end {
             options_end = true;
         } else if options_end || !word.starts_with('-') || word == "-" {
@@ -236,7 +246,7 @@ impl Draft {
         }
         self.check_bodies()?;
         if !self.cookies.is_empty() {
-            self.headers.push(("Cookie".to_owned(), self.cookies.join("; ")));
+            self.headers.push(("Cookie".to_owned(), self.cookies.join(";")));
         }
         let body = self.body();
         if self.is_compressed {
@@ -252,6 +262,7 @@ impl Draft {
             };
             method.to_owned()
         });
+        self.check_size(body.as_deref(), read.requests.len())?;
         for word in &self.urls {
             let requested = url::read(word, self.reading)?;
             let mut headers = self.headers.clone();
@@ -268,6 +279,17 @@ impl Draft {
                 body: body.clone(),
                 connection: self.connection.clone(),
             });
+        }
+        Ok(())
+    }
+
+    /// Refuses more requests than there can be beside `n_others`.
+    fn check_size(&self, body: Option<&str>, n_others: usize) -> Result<(), CurlFault> {
+        let headers: usize = self.headers.iter().map(|(name, value)| name.len() + value.len()).sum();
+        let queries: usize = self.queries.iter().map(String::len).sum();
+        let bytes = self.urls.len().saturating_mul(headers + queries + body.map_or(0, str::len));
+        if REQUESTS_MAX < n_others + self.urls.len() || COMMAND_BYTES_MAX < bytes {
+            return Err(CurlFault::TooMany);
         }
         Ok(())
     }
@@ -326,12 +348,9 @@ fn has_password(certificate: &str) -> bool {
 }
 
 fn check_once(headers: &[(String, String)]) -> Result<(), CurlFault> {
-    let is_twice = |index: &usize| {
-        let name = &headers[*index].0;
-        headers[..*index].iter().any(|(other, _)| other.eq_ignore_ascii_case(name))
-    };
-    match (1..headers.len()).find(is_twice) {
-        Some(index) => Err(CurlFault::Twice(foreign_text(&headers[index].0))),
+    let mut seen = HashSet::new();
+    match headers.iter().find(|(name, _)| !seen.insert(name.to_ascii_lowercase())) {
+        Some((name, _)) => Err(CurlFault::Twice(foreign_text(name))),
         None => Ok(()),
     }
 }

@@ -21,6 +21,12 @@ pub use options::CurlReason;
 /// The longest text of commands, in bytes: a hundred times what a browser copies of a large page.
 const TEXT_BYTES_MAX: usize = 16 << 20;
 
+/// The most requests of all commands.
+const REQUESTS_MAX: usize = 1000;
+
+/// The most bytes of the requests of one command, which repeat its header fields and its body for each of its URLs.
+const COMMAND_BYTES_MAX: usize = 64 << 20;
+
 /// The most faults that are reported.
 const FAULTS_MAX: usize = 20;
 
@@ -108,6 +114,11 @@ pub enum CurlFault {
     /// The text is too long.
     #[error("expected at most {TEXT_BYTES_MAX} bytes of commands")]
     TooLong,
+    /// There are too many requests, or they repeat too much.
+    #[error(
+        "expected at most {REQUESTS_MAX} requests, and {COMMAND_BYTES_MAX} bytes of those of one command"
+    )]
+    TooMany,
     /// There is no command.
     #[error("expected a command that begins with `curl`, found none")]
     Empty,
@@ -187,6 +198,9 @@ pub fn parse_curl(text: &str) -> Result<CurlRequests, Vec<PlacedCurlFault>> {
     let mut faults = Vec::new();
     for command in commands {
         command::read(command, &mut read, &mut faults);
+        if FAULTS_MAX <= faults.len() {
+            break;
+        }
     }
     faults.truncate(FAULTS_MAX);
     if faults.is_empty() { Ok(read) } else { Err(faults) }

@@ -1,4 +1,7 @@
-//! The table of cURL's options (`curl --help all` of version 8.17), by what becomes of them.
+//! The table of cURL's options, by what becomes of them: those of `curl --help all` of version 7.88, and later ones.
+
+use std::collections::HashMap;
+use std::sync::LazyLock;
 
 /// A reason why an option is not taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -211,7 +214,7 @@ const LEFT_OUT: [(CurlReason, Names, Names); 15] = [
     (
         CurlReason::Protocol,
         "http0.9 http3 http3-only append/a list-only/l ftp-pasv ftp-create-dirs ftp-skip-pasv-ip ftp-pret ftp-ssl-ccc \
-         disable-eprt disable-epsv tftp-no-options sasl-ir mail-rcpt-allowfails",
+         ftp-ssl-control disable-eprt disable-epsv tftp-no-options sasl-ir mail-rcpt-allowfails",
         "quote/Q telnet-option/t ftp-port/P ftp-account ftp-alternative-to-user ftp-method ftp-ssl-ccc-mode mail-from \
          mail-rcpt mail-auth tftp-blksize proto proto-default pubkey hostpubmd5 hostpubsha256 upload-flags",
     ),
@@ -242,18 +245,24 @@ fn rows() -> impl Iterator<Item = (Names, CurlOption)> {
     flags.chain(values).chain(left_out)
 }
 
+/// The options by their names, `--head`, and their letters, `I`.
+static BY_NAME: LazyLock<HashMap<String, CurlOption>> = LazyLock::new(|| {
+    let mut all = HashMap::new();
+    for (names, option) in rows() {
+        for name in names.split_whitespace() {
+            let (long, short) = name.split_once('/').unwrap_or((name, ""));
+            all.insert(format!("--{long}"), option);
+            if !short.is_empty() {
+                all.insert(short.to_owned(), option);
+            }
+        }
+    }
+    all
+});
+
 /// Returns an option by its name, or by its letter.
 pub(super) fn find(name: &str) -> Option<CurlOption> {
-    let is_it = |names: Names| {
-        names.split_whitespace().any(|one| {
-            let (long, short) = one.split_once('/').unwrap_or((one, ""));
-            match name.strip_prefix("--") {
-                Some(name) => long == name,
-                None => short == name,
-            }
-        })
-    };
-    rows().find(|(names, _)| is_it(names)).map(|(_, option)| option)
+    BY_NAME.get(name).copied()
 }
 
 #[cfg(test)]

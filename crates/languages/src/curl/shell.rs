@@ -162,9 +162,9 @@ impl Lexer<'_> {
 
     /// Returns whether the brace before the rest begins an expansion.
     fn expands_braces(&self) -> bool {
-        let is_other = |c: char| c.is_whitespace() || "'\"\\$`{".contains(c);
-        let inner = self.rest.split_once('}').map(|(inner, _)| inner);
-        inner.is_some_and(|inner| !inner.contains(is_other) && (inner.contains(',') || inner.contains("..")))
+        let is_end = |c: char| c.is_whitespace() || "'\"\\$`{}".contains(c);
+        let (inner, rest) = self.rest.split_at(self.rest.find(is_end).unwrap_or(self.rest.len()));
+        rest.starts_with('}') && (inner.contains(',') || inner.contains(".."))
     }
 
     /// Reads `$'…'` (bash manual, 3.1.2.4 ANSI-C Quoting).

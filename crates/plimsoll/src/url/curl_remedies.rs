@@ -9,7 +9,7 @@ pub(super) fn remedy(fault: &CurlFault) -> String {
             "give commands as a browser copies them by “Copy as cURL”. A URL with `&` stands in quotes: `'http://…'`; a \
              backslash that continues a line is its last character"
         }
-        CurlFault::TooLong => "give fewer commands",
+        CurlFault::TooLong | CurlFault::TooMany => "give fewer commands, or fewer URLs",
         CurlFault::OpenQuote(_) => "copy the whole command, to its last quote",
         CurlFault::Variable(_) => {
             "put its value in its place; credentials are held for the run and stored nowhere. A text that is meant as it is \
