@@ -1,4 +1,4 @@
-//! Reports as PDF.
+//! Reports as PDF, and their first screens as pictures.
 //!
 //! `disclosure` renders a report as markup ([`disclosure::render::typst`]); this crate typesets it with
 //! typst, which is so large that it has a crate of its own. Without the feature `typst` this crate is empty.
@@ -12,4 +12,4 @@ mod rendering;
 mod typst_world;
 
 #[cfg(feature = "typst")]
-pub use rendering::{Pdf, PdfError, UtcDateTime, render};
+pub use rendering::{Pdf, PdfError, UtcDateTime, picture, render};

@@ -1,4 +1,4 @@
-//! Rendering of a document as PDF.
+//! Rendering of a document as PDF, and of its first screen as a picture.
 
 use disclosure::Document;
 use disclosure::render::{self, TypstSource};
@@ -6,12 +6,16 @@ use typst::diag::{SourceResult, Warned};
 use typst::foundations::{Datetime, Smart};
 use typst_layout::PagedDocument;
 use typst_pdf::{PdfOptions, PdfStandard, PdfStandards, Timestamp};
+use typst_render::RenderOptions;
 
 use crate::typst_world::TypstWorld;
 
 /// The standards that every report conforms to: for archiving (PDF/A-2a, ISO 19005-2) and for accessibility
 /// (PDF/UA-1, ISO 14289-1).
 const STANDARDS: [PdfStandard; 2] = [PdfStandard::A_2a, PdfStandard::Ua_1];
+
+/// The resolution of pictures: 1,200 pixels across, as on a screen of high density.
+const PIXELS_PER_POINT: f64 = 2.0;
 
 /// A typeset report.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -53,6 +57,9 @@ pub enum PdfError {
     /// The pages were typeset but cannot be written as PDF.
     #[error("cannot write the pages as PDF: {}", .0.join("; "))]
     Writing(Vec<String>),
+    /// The picture cannot be drawn.
+    #[error("cannot draw the picture: {0}")]
+    Drawing(String),
     /// The date does not exist.
     #[error("expected a valid date and time, found {0:?}")]
     InvalidDate(UtcDateTime),
@@ -68,6 +75,20 @@ pub enum PdfError {
 /// The date is not valid. Any other error is a bug.
 pub fn render(document: &Document, created: UtcDateTime) -> Result<Pdf, PdfError> {
     typeset(render::typst(document), created)
+}
+
+/// Renders the first screen of a report, verdict, headline and chart, as a picture in PNG.
+///
+/// # Errors
+///
+/// Any is a bug.
+pub fn picture(document: &Document) -> Result<Vec<u8>, PdfError> {
+    let world = TypstWorld::new(render::typst_picture(document));
+    let output = typst::compile::<PagedDocument>(&world).output;
+    let pages = output.map_err(|errors| PdfError::Typesetting(world.format_diagnostics(&errors)))?;
+    let page = pages.pages().first().ok_or_else(|| PdfError::Drawing("there is no page".to_owned()))?;
+    let options = RenderOptions { pixel_per_pt: PIXELS_PER_POINT.into(), ..RenderOptions::default() };
+    typst_render::render(page, &options).encode_png().map_err(|error| PdfError::Drawing(error.to_string()))
 }
 
 fn typeset(source: TypstSource, created: UtcDateTime) -> Result<Pdf, PdfError> {
@@ -110,7 +131,8 @@ mod tests {
     use analysis::VerdictState;
     use disclosure::charts::{Axis, Chart, DataSeries, Draw, Format, Panel, Point, Spacing};
     use disclosure::{
-        Banner, Block, Cell, Column, Figure, Hero, NoteKind, Row, Section, Table, Text, Tile, Tone,
+        Banner, Block, Cell, Column, Figure, Hero, LeadFigure, NoteKind, Row, RowStyle, Section, Table, Text,
+        Tile,
     };
 
     use super::*;
@@ -143,13 +165,18 @@ mod tests {
             Block::Heading(says.into()),
             Block::Tiles(vec![Tile { name: says.into(), value: says.into(), note: says.into() }]),
             Block::Table(table(says, 3, n_rows)),
-            Block::Figure(Box::new(Figure { chart, caption: text(), table: table(says, 2, 2), bulky: true })),
+            Block::Figure(Box::new(Figure {
+                chart: chart.clone(),
+                caption: text(),
+                table: table(says, 2, 2),
+                bulky: true,
+            })),
             Block::Facts(vec![(says.into(), text())]),
             Block::Code { caption: says.into(), text: "worker_processes 2;\n\tsendfile on;\n".into() },
             Block::List(vec![text(), text()]),
             Block::Note(NoteKind::Info, text()),
             Block::Note(NoteKind::Warning, text()),
-            Block::Fold { title: says.into(), blocks: vec![Block::Heading(says.into())] },
+            Block::fold(says, vec![Block::Heading(says.into())]),
         ];
         Document {
             title: says.into(),
@@ -162,7 +189,9 @@ mod tests {
             },
             hero: Some(Hero { value: says.into(), unit: says.into(), companion: text() }),
             answer: text(),
-            lead: None,
+            brief: vec![(says.into(), text())],
+            n_open: 1,
+            lead: Some(LeadFigure { chart, caption: text() }),
             sections: vec![Section { id: "test", title: says.into(), blocks }],
             colophon: text(),
         }
@@ -171,8 +200,9 @@ mod tests {
     fn table(says: &str, n_columns: usize, n_rows: usize) -> Table {
         let columns = (0..n_columns).map(|_| Column::numbers(says, "ms")).collect();
         let cells = || (0..n_columns).map(|_| Cell::with("12\u{202f}345.67 ms".into(), "12–13".into()));
-        let tones = [Tone::Plain, Tone::Best, Tone::Bad, Tone::Total].into_iter().cycle();
-        let rows = tones.take(n_rows).map(|tone| Row::plain(cells()).tone(tone)).collect();
+        let styles =
+            [RowStyle::Plain, RowStyle::Best, RowStyle::Invalid, RowStyle::Total].into_iter().cycle();
+        let rows = styles.take(n_rows).map(|style| Row::plain(cells()).style(style)).collect();
         Table::new(says, columns, rows).note("a note")
     }
 
@@ -233,11 +263,30 @@ mod tests {
         };
         let text = wrong("fine\n#panic(\"no\")\n");
         assert!(
-            text.starts_with("cannot set the report in type: `report.typ`, line 2: ") && text.contains("no"),
+            text.starts_with("cannot typeset the report: `report.typ`, line 2: ") && text.contains("no"),
             "{text}"
         );
         for main in ["#read(\"/etc/passwd\")", "#import \"@preview/cetz:0.4.0\": *", "#datetime.today()"] {
             assert!(wrong(main).contains("`report.typ`, line 1"), "{main}");
+        }
+    }
+
+    #[test]
+    fn the_first_screen_is_a_picture_as_high_as_its_content() {
+        let size = |picture: &[u8]| {
+            assert!(picture.starts_with(b"\x89PNG\r\n\x1a\n"));
+            // The header is the first chunk: width and height, each of four bytes.
+            [16, 20].map(|at| u32::from_be_bytes(picture[at..at + 4].try_into().unwrap()))
+        };
+        let whole = document("Rate", 2);
+        let one = picture(&whole).unwrap();
+        assert!(one == picture(&whole).unwrap(), "the same report gives the same bytes");
+        let [width, height] = size(&one);
+        assert_eq!(width, 1200);
+        let without = picture(&Document { lead: None, hero: None, ..document("Rate", 2) }).unwrap();
+        assert!(size(&without)[1] + 200 < height, "{height}");
+        for says in ["#panic()", "\"]) #{ panic() }", "漢字"] {
+            picture(&document(says, 2)).unwrap();
         }
     }
 

@@ -32,7 +32,7 @@ pub(crate) fn perform() -> Result<()> {
         executable_of(cargo(&["build", "--release", "--package", "plimsoll", "--features", FEATURE]))?;
     // The release profile, for which the typesetter was already compiled.
     run(say(&mut cargo(&["test", "--release", "--package", "pdf", "--features", "typst"])))?;
-    let made = ["test", "--release", "--package", "plimsoll", "--features", "pdf", "--test", "cli", "paper"];
+    let made = ["test", "--release", "--package", "plimsoll", "--features", "pdf", "--test", "cli", "pdf::"];
     run(say(&mut cargo(&made)))?;
     let lints = ["clippy", "--release", "--package", "pdf", "--package", "plimsoll", "--all-targets"];
     run(say(cargo(&lints).args(["--features", FEATURE, "--", "-D", "warnings"])))?;
