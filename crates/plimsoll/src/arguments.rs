@@ -564,8 +564,8 @@ pub(crate) struct ReportArguments {
     /// Format of the report
     #[arg(long, value_enum, default_value = "html")]
     pub format: FormatArgument,
-    /// Output file, `-` for standard output; by default HTML is written next to the run file, other formats to standard
-    /// output
+    /// Output file, `-` for standard output; by default HTML and PNG are written next to the run file, other formats to
+    /// standard output
     #[arg(long, short, value_name = "FILE")]
     pub out: Option<PathBuf>,
     /// Price list (TOML) of the system under test, for price/performance
@@ -574,6 +574,9 @@ pub(crate) struct ReportArguments {
     /// Write the report as PDF, typeset for print; requires a build with the feature `pdf`
     #[arg(long, value_name = "FILE", conflicts_with_all = ["format", "out"])]
     pub pdf: Option<PathBuf>,
+    /// PDF of a run of URLs: all sections, some ten pages, instead of the first page and the results
+    #[arg(long, requires = "pdf")]
+    pub full: bool,
 }
 
 /// Arguments of `compare`.
@@ -931,6 +934,10 @@ pub(crate) enum FormatArgument {
     Json,
     /// The results table for a terminal.
     Text,
+    /// The first page in ten lines of Markdown, for a pull request.
+    Summary,
+    /// The first screen as a picture: verdict, headline and chart; requires a build with the feature `pdf`.
+    Png,
 }
 
 /// `--format` of `export`.

@@ -1,4 +1,4 @@
-//! Reports as PDF, if the program was built with the feature `pdf`.
+//! Reports as PDF, and their first screens as pictures, if the program was built with the feature `pdf`.
 
 use disclosure::Document;
 use units::WallTime;
@@ -16,13 +16,30 @@ pub fn render(document: &Document, created: WallTime) -> Result<Vec<u8>, Failure
     Ok(pdf.bytes)
 }
 
+/// Draws the first screen of a document as a picture in PNG.
+#[cfg(feature = "pdf")]
+pub(crate) fn picture(document: &Document) -> Result<Vec<u8>, Failure> {
+    ::pdf::picture(document).map_err(|error| Failure::new(crate::exit::Exit::Internal, error))
+}
+
 /// Fails with a hint how to build a program that can write PDF.
 #[cfg(not(feature = "pdf"))]
 pub(crate) fn render(_: &Document, _: WallTime) -> Result<Vec<u8>, Failure> {
-    Err(Failure::usage("this program was built without PDF support").hint(
-"build it with `cargo build --profile packaged --package plimsoll --features pdf` (about five minutes longer), or print \
-the HTML report from a browser; it has a print layout",
-    ))
+    Err(without_feature("PDF", "or print the HTML report from a browser; it has a print layout"))
+}
+
+/// Fails with a hint how to build a program that can draw pictures.
+#[cfg(not(feature = "pdf"))]
+pub(crate) fn picture(_: &Document) -> Result<Vec<u8>, Failure> {
+    Err(without_feature("PNG", "or take a picture of the HTML report; `--format summary` is text to paste"))
+}
+
+#[cfg(not(feature = "pdf"))]
+fn without_feature(what: &str, otherwise: &str) -> Failure {
+    let build =
+        "`cargo build --profile packaged --package plimsoll --features pdf` (about five minutes longer)";
+    Failure::usage(format!("this program was built without {what} support"))
+        .hint(format!("build it with {build}, {otherwise}"))
 }
 
 #[cfg(feature = "pdf")]

@@ -7,6 +7,7 @@ use runfile::summary;
 use serde_json::json;
 
 use super::compare::{find_runs, names, read_found};
+use super::report::picture_path;
 use super::runs::run_files;
 use super::{json_text, print, print_json};
 use crate::arguments::{FormatArgument, ReportArguments};
@@ -36,6 +37,18 @@ pub(super) fn perform(arguments: &ReportArguments, as_json: bool) -> Result<Exit
         return print_path(pdf, as_json);
     }
     let format = if as_json { FormatArgument::Json } else { arguments.format };
+    if format == FormatArgument::Png {
+        let beside = if arguments.run.is_dir() {
+            arguments.run.join("report")
+        } else {
+            arguments.run.with_file_name("report")
+        };
+        let path = picture_path(arguments, &beside)?;
+        paths.iter().try_for_each(|run| keep_run_file(run, &path))?;
+        write(&path, pdf::picture(&campaign_document(&runs))?)?;
+        print(&path.display().to_string())?;
+        return Ok(Exit::Valid);
+    }
     let text = text(&runs, format)?;
     match destination(arguments, format) {
         None => print(&text)?,
@@ -62,10 +75,11 @@ fn text(runs: &[CampaignRun], format: FormatArgument) -> Result<String, Failure>
         FormatArgument::Html => Ok(render::html(&campaign_document(runs))),
         FormatArgument::Markdown => Ok(render::markdown(&campaign_document(runs))),
         FormatArgument::Json => Ok(json_text(&render::campaign_json(runs))),
-        FormatArgument::Csv | FormatArgument::Text => {
-            Err(Failure::usage("a report of several runs can be written as `html`, `markdown` or `json`")
-                .hint("for one run, use `plimsoll report RUN --format csv`"))
-        }
+        FormatArgument::Summary => Ok(render::summary(&campaign_document(runs))),
+        FormatArgument::Csv | FormatArgument::Text | FormatArgument::Png => Err(Failure::usage(
+            "a report of several runs can be written as `html`, `markdown`, `summary`, `png` or `json`",
+        )
+        .hint("for one run, use `plimsoll report RUN --format csv`")),
     }
 }
 

@@ -24,12 +24,21 @@ pub(super) fn perform(arguments: &ReportArguments, as_json: bool) -> Result<Exit
     }
     let results = Results::read(&arguments.run)?.priced(price);
     let format = if as_json { FormatArgument::Json } else { arguments.format };
+    let document = || disclosure::outline(&results.report());
     let text = match format {
         FormatArgument::Html => results.html(),
-        FormatArgument::Markdown => disclosure::render::markdown(&disclosure::outline(&results.report())),
+        FormatArgument::Markdown => disclosure::render::markdown(&document()),
         FormatArgument::Csv => disclosure::render::csv(&results.report()),
         FormatArgument::Json => json_text(&results.json()),
         FormatArgument::Text => results.text(),
+        FormatArgument::Summary => disclosure::render::summary(&document()),
+        FormatArgument::Png => {
+            let path = picture_path(arguments, &arguments.run)?;
+            keep_run_file(&arguments.run, &path)?;
+            write(&path, pdf::picture(&document())?)?;
+            print(&path.display().to_string())?;
+            return Ok(Exit::Valid);
+        }
     };
     match destination(&arguments.run, arguments.out.as_deref(), format) {
         None => print(&text)?,
@@ -52,7 +61,11 @@ fn write_pdf(
     keep_run_file(&arguments.run, path)?;
     let run = Run::open(&arguments.run)?;
     let results = Results::of(&run, |_| {})?.priced(price);
-    let pdf = pdf::render(&disclosure::outline(&results.report()), run.header().created)?;
+    let whole = disclosure::outline(&results.report());
+    // Who loads a page reads two pages; the disclosure of a benchmark is whole.
+    let is_short = results.plan.benchmark.is_urls() && !arguments.full;
+    let document = if is_short { whole.short() } else { whole };
+    let pdf = pdf::render(&document, run.header().created)?;
     write(path, pdf)?;
     if as_json {
         print_json(&json!({ "pdf": path.display().to_string() }))?;
@@ -60,6 +73,21 @@ fn write_pdf(
         print(&path.display().to_string())?;
     }
     Ok(Exit::Valid)
+}
+
+/// Returns the file of a picture: the one that is asked for, or one beside `report`.
+///
+/// # Errors
+/// Standard output is asked for, which is for text.
+pub(super) fn picture_path(arguments: &ReportArguments, report: &Path) -> Result<PathBuf, Failure> {
+    match arguments.out.as_deref() {
+        Some(out) if out == Path::new("-") => {
+            Err(Failure::usage("a picture is written to a file, not to standard output")
+                .hint("name it: `--out FILE.png`"))
+        }
+        Some(out) => Ok(out.to_owned()),
+        None => Ok(report.with_extension("png")),
+    }
 }
 
 /// Returns the file to write to; `None` for standard output.

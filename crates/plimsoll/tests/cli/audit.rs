@@ -195,7 +195,8 @@ fn control_characters_in_a_run_file_are_escaped_in_all_output() {
     let export = |format| ["export", "run.plim", "--format", format];
     fixture.run(&report("markdown")).expect(0).expect_stdout(r"Evil\u{1b}");
     let mut commands: Vec<Vec<&str>> = vec![vec!["runs", "."], vec!["audit", "run.plim"]];
-    commands.extend(["html", "markdown", "csv", "json", "text"].map(|format| report(format).to_vec()));
+    commands
+        .extend(["html", "markdown", "csv", "json", "text", "summary"].map(|format| report(format).to_vec()));
     commands.extend(["ndjson", "hlog", "csv", "junit"].map(|format| export(format).to_vec()));
     commands.push(vec!["audit", "run.plim", "--json"]);
     for command in commands {
