@@ -130,7 +130,7 @@ pub fn from_definition<R: Read>(
     let read_file = |name: &str| text_of(open(name)?);
     let (workload, data) = match &definition.workload {
         WorkloadDefinition::Web(web) => {
-            let mut workload = web_workload(web, file_name, &read_file)?;
+            let mut workload = web_workload(web, file_name, read_file)?;
             let source = DataSource { file_name, text, read_file: &read_file };
             let (sets, data) = read_data(&web.data, &source)?;
             workload.data = sets;

@@ -172,9 +172,10 @@ fn tuning(plan: &Plan, sut: Option<&RunningSut>, target: &ResolvedTarget) -> Fac
     // Else pages that somebody else paid for would cost the server nothing.
     let is_memory_held = plan.workload.web().is_some() && sut.is_some_and(|sut| sut.held().memory.is_some());
     let evicted = if is_memory_held { Some("the file set") } else { target.evicted(plan) };
-    let cache = match evicted {
-        Some(files) => format!("emptied of {files} before each load point"),
-        None => "not emptied".to_owned(),
+    let cache = match (evicted, target.warmed(plan)) {
+        (Some(files), _) => format!("emptied of {files} before each load point"),
+        (None, Some(files)) => format!("filled with {files} before each load point: each was read once"),
+        (None, None) => "not emptied".to_owned(),
     };
     let mut facts = vec![
         fact("load threads", &format!("{}, {pinned}", plan.load_threads())),

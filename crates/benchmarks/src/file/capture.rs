@@ -72,7 +72,7 @@ impl<R: Read> Read for HashedReader<R> {
 
 /// Returns a workload with a captured mix as the work of its clients.
 pub fn replaying(workload: &FileWorkload, capture: FileCapture) -> FileWorkload {
-    FileWorkload { work: FileWork::Captured(capture), ..workload.clone() }
+    FileWorkload { work: FileWork::Captured(Box::new(capture)), ..workload.clone() }
 }
 
 #[cfg(test)]

@@ -264,6 +264,10 @@ impl LoadTarget for FileTarget {
         wanted_state(workload(plan).ok()?, CachePlace::Evictable).ok()?.evicted()
     }
 
+    fn warmed(&self, plan: &Plan) -> Option<&'static str> {
+        wanted_state(workload(plan).ok()?, CachePlace::Evictable).ok()?.warmed()
+    }
+
     /// Makes the files of all clients that are missing, and takes all of them out of the page cache, or into it.
     fn reload(
         &self,

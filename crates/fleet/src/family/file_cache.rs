@@ -29,6 +29,11 @@ impl CacheState {
             CacheState::Warm | CacheState::AsLeft => None,
         }
     }
+
+    /// Returns what is read into the page cache for it; `None` if nothing is.
+    pub(super) fn warmed(self) -> Option<&'static str> {
+        (self == CacheState::Warm).then_some("the clients’ files")
+    }
 }
 
 /// The place of the files, as far as it decides about their cache.

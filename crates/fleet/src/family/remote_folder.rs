@@ -290,6 +290,10 @@ impl<S: RemoteShare> LoadTarget for RemoteTarget<S> {
         wanted_state(workload(plan).ok()?, self.cache_place()).ok()?.evicted()
     }
 
+    fn warmed(&self, plan: &Plan) -> Option<&'static str> {
+        wanted_state(workload(plan).ok()?, self.cache_place()).ok()?.warmed()
+    }
+
     fn read_files(&self, plan: &Plan, n_skipped: u64, stop: &AtomicBool) -> Result<u64, VerifyError> {
         let read = self.hold(plan, stop)?.read(&files_of(plan)?, n_skipped);
         read.map_err(|error| self.share.unusable(error))

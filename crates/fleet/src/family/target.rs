@@ -92,6 +92,11 @@ pub(crate) trait LoadTarget: fmt::Debug + Send + Sync {
         None
     }
 
+    /// Returns what is read into the page cache before each load point, in words; `None` if nothing is.
+    fn warmed(&self, _: &Plan) -> Option<&'static str> {
+        None
+    }
+
     /// Loads the data of a plan into a server that was started without.
     ///
     /// # Errors

@@ -432,7 +432,7 @@ pub enum FileWork {
     /// One kind of operation.
     Micro(FileMicroSettings),
     /// The operations of a captured mix.
-    Captured(FileCapture),
+    Captured(Box<FileCapture>),
 }
 
 names! {

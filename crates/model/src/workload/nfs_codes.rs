@@ -139,8 +139,8 @@ pub const NFS4_STATUSES: [(u32, &str); 103] = [
     (10087, "NFS4ERR_DELEG_REVOKED"),
 ];
 
-/// What is wrong with what a server sent, or was to be done without a file: numbers that no status has. A test of the driver
-/// holds them against its own.
+/// Faults of what a server sent, or of a request without a file: numbers that no status has. A test of the driver holds
+/// them against its own.
 pub const NFS_VIOLATIONS: [(u32, &str); 18] = [
     (0xE5B1_0001, "NFS_NOT_A_REPLY"),
     (0xE5B1_0002, "NFS_RECORD_TOO_LONG"),

@@ -10,7 +10,7 @@ use super::account::Account;
 use super::file_tree::{files_below, tree_bytes};
 use super::golden::{GoldenCopy, VacantGolden};
 use super::work_dir::WorkDir;
-use crate::page_cache::evict;
+use crate::evict;
 
 /// The data directory of one server, with the folder that is made for it. Dropping it removes both; the golden copy
 /// stays.

@@ -27,7 +27,7 @@ use super::NfsContext;
 use super::client::NfsClient;
 use super::failure::{NfsFailure, Violation};
 use super::places;
-use super::procedure::{EntryPath, ListEntry, NfsFile, Procedure, Sharing, StateId, Verifier};
+use super::procedure::{EntryPath, FileSharing, ListEntry, NfsFile, Procedure, StateId, Verifier};
 use super::status::NfsStatus;
 use super::xdr::FileHandle;
 use crate::file::Durability;
@@ -231,8 +231,8 @@ impl WorkingClient {
         let folder_handle = self.folder(folder, context).await?;
         let place = (&folder_handle, name);
         let procedure = match create {
-            None => Procedure::Open(place, Sharing::All),
-            Some(existing) => Procedure::Create(place, existing, Sharing::All),
+            None => Procedure::Open(place, FileSharing::All),
+            Some(existing) => Procedure::Create(place, existing, FileSharing::All),
         };
         let found = self.client.open_file(procedure, place, pool).await;
         let found = forget_stale(found, folder, context)?;

@@ -9,8 +9,8 @@ use super::error::NfsSessionError;
 use super::failure::{NfsFailure, Violation};
 use super::opening;
 use super::procedure::{
-    Answer, EntryPath, FileAttributes, Found, ListEntry, ListPage, ListPosition, NfsFile, Procedure, StateId,
-    Verifier, Written,
+    Answer, EntryPath, FileAttributes, FoundEntry, ListEntry, ListPage, ListPosition, NfsFile, Procedure,
+    StateId, Verifier, Written,
 };
 use super::rpc::ArrivingRecord;
 use super::status::NfsStatus;
@@ -211,7 +211,7 @@ impl NfsClient {
         &mut self,
         place: EntryPath<'_>,
         pool: &BufferPool,
-    ) -> Result<Found, NfsFailure> {
+    ) -> Result<FoundEntry, NfsFailure> {
         self.call(Procedure::Lookup(place), pool, found).await
     }
 
@@ -222,7 +222,7 @@ impl NfsClient {
         procedure: Procedure<'_>,
         place: EntryPath<'_>,
         pool: &BufferPool,
-    ) -> Result<Found, NfsFailure> {
+    ) -> Result<FoundEntry, NfsFailure> {
         let opened = self.call(procedure, pool, |answer| match answer {
             Answer::Found(found) => Some(Some(found)),
             Answer::Done => Some(None),
@@ -251,7 +251,7 @@ impl NfsClient {
     /// Returns the attributes of what was found, and asks for them where the server has not said them.
     pub(super) async fn attributes(
         &mut self,
-        found: &Found,
+        found: &FoundEntry,
         pool: &BufferPool,
     ) -> Result<FileAttributes, NfsFailure> {
         match found.attributes {
@@ -455,7 +455,7 @@ fn piece(length: u64, most: u32) -> u32 {
     u32::try_from(length).map_or(most, |length| length.min(most))
 }
 
-fn found(answer: Answer<'_>) -> Option<Found> {
+fn found(answer: Answer<'_>) -> Option<FoundEntry> {
     match answer {
         Answer::Found(found) => Some(found),
         _ => None,

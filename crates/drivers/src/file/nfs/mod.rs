@@ -144,12 +144,12 @@ impl NfsDriver {
 
     /// Drops a session without open files that the server has forgotten by now: it has lost nothing.
     fn drop_forgotten(&mut self, now: Nanos) {
-        let is_forgotten = |session: &Box<WorkingClient>| {
+        let is_forgotten = |session: &WorkingClient| {
             let lease = session.client.lease_seconds();
             session.has_no_files()
                 && lease.is_some_and(|lease| self.last_heard + seconds(lease.into()) <= now)
         };
-        if self.session.as_ref().is_some_and(is_forgotten) {
+        if self.session.as_deref().is_some_and(is_forgotten) {
             self.session = None;
         }
     }

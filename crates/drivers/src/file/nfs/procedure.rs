@@ -1,4 +1,4 @@
-//! What clients ask of a server, and what it answers, whatever the version.
+//! The requests of clients and the answers of servers, whatever the version.
 
 use files::{ExistingFile, FileRange};
 
@@ -33,7 +33,7 @@ pub(super) struct ListPosition {
 
 /// The use of a file by others while it is open.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Sharing {
+pub(super) enum FileSharing {
     All,
     /// Nobody else may have it open. Only version 4 knows that.
     None,
@@ -45,9 +45,9 @@ pub(super) enum Procedure<'a> {
     /// Asks about a name in a folder.
     Lookup(EntryPath<'a>),
     /// Opens a file that is there.
-    Open(EntryPath<'a>, Sharing),
+    Open(EntryPath<'a>, FileSharing),
     /// Creates a file and opens it.
-    Create(EntryPath<'a>, ExistingFile, Sharing),
+    Create(EntryPath<'a>, ExistingFile, FileSharing),
     /// Closes a file.
     Close(&'a NfsFile),
     /// Reads so many bytes from an offset on.
@@ -82,7 +82,7 @@ pub(super) enum Procedure<'a> {
 
 /// A file or folder that was found, made or opened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Found {
+pub(super) struct FoundEntry {
     pub(super) file: NfsFile,
     /// Its attributes, if the server said them.
     pub(super) attributes: Option<FileAttributes>,
@@ -154,7 +154,7 @@ pub(super) enum Answer<'r> {
     Done,
     /// Of [`Procedure::Lookup`], [`Procedure::Open`], [`Procedure::Create`]; a server of version 3 may create a file without
     /// saying its handle.
-    Found(Found),
+    Found(FoundEntry),
     /// Of [`Procedure::Query`].
     Attributes(FileAttributes),
     /// Of [`Procedure::Read`]: the bytes, and whether the file ends behind them.

@@ -20,7 +20,7 @@ use super::client::{Dialect, NfsClient};
 use super::error::NfsSessionError;
 use super::failure::NfsFailure;
 use super::places::{self, FolderHandles};
-use super::procedure::{FileAttributes, Found, NfsFile, Procedure, Sharing};
+use super::procedure::{FileAttributes, FileSharing, FoundEntry, NfsFile, Procedure};
 use super::status::NfsStatus;
 use super::target::{NfsTarget, NfsVersion};
 use super::xdr::FileHandle;
@@ -449,7 +449,7 @@ impl NfsShare {
         let (folder, name) = split(path);
         let folder = self.folder(folder).await?;
         let place = (&folder, name);
-        let create = Procedure::Create(place, ExistingFile::Truncate, Sharing::All);
+        let create = Procedure::Create(place, ExistingFile::Truncate, FileSharing::All);
         let opened = within(version, path, self.client.open_file(create, place, &self.pool)).await?.file;
         let of_file = FileVersion { file: file.path.file_id(), generation: 0 };
         let mut offset = 0;
@@ -499,7 +499,7 @@ impl Holder<'_> {
     async fn hold_marker(&mut self) -> Result<NfsFile, NfsShareError> {
         let version = self.client.version();
         let place = (self.root, MARKER_NAME);
-        match self.open(Procedure::Open(place, Sharing::None)).await {
+        match self.open(Procedure::Open(place, FileSharing::None)).await {
             Ok(found) => return Ok(found.file),
             Err(failure) if failure.is_status(NfsStatus::NOENT) => {}
             Err(failure) => return Err(self.of_marker(failure)),
@@ -508,7 +508,7 @@ impl Holder<'_> {
         if !entries.is_empty() {
             return Err(NfsShareError::NotOurs(self.folder.to_owned()));
         }
-        let create = Procedure::Create(place, ExistingFile::Refuse, Sharing::None);
+        let create = Procedure::Create(place, ExistingFile::Refuse, FileSharing::None);
         let marker = match self.open(create).await {
             Ok(found) => found.file,
             // Of two runs that make it at once.
@@ -519,7 +519,7 @@ impl Holder<'_> {
         Ok(marker)
     }
 
-    async fn open(&mut self, procedure: Procedure<'_>) -> Result<Found, NfsFailure> {
+    async fn open(&mut self, procedure: Procedure<'_>) -> Result<FoundEntry, NfsFailure> {
         self.client.open_file(procedure, (self.root, MARKER_NAME), self.pool).await
     }
 
@@ -539,7 +539,7 @@ impl Holder<'_> {
     async fn hold_in_use(&mut self, marker: &NfsFile) -> Result<FileHandle, NfsShareError> {
         let version = self.client.version();
         let place = (self.root, IN_USE_NAME);
-        let create = Procedure::Create(place, ExistingFile::Refuse, Sharing::All);
+        let create = Procedure::Create(place, ExistingFile::Refuse, FileSharing::All);
         match self.client.open_file(create, place, self.pool).await {
             Ok(found) => return Ok(found.file.handle),
             Err(failure) if failure.is_status(NfsStatus::EXIST) => {}

@@ -2,7 +2,7 @@
 
 use files::{ExistingFile, FileRange};
 
-use super::procedure::{Answer, ListPosition, NfsFile, Procedure, Sharing};
+use super::procedure::{Answer, FileSharing, ListPosition, NfsFile, Procedure};
 use super::rpc::ArrivingRecord;
 use super::target::{NfsOwner, NfsVersion};
 use super::v3::{self, V3Calls};
@@ -39,8 +39,8 @@ pub fn reply(version: NfsVersion, kind: usize, bytes: &[u8]) -> UntrustedReply {
     let range = FileRange { offset: 0, length: 1 };
     let procedures: [Procedure<'_>; REQUEST_KINDS] = [
         Procedure::Lookup(place),
-        Procedure::Open(place, Sharing::All),
-        Procedure::Create(place, ExistingFile::Truncate, Sharing::None),
+        Procedure::Open(place, FileSharing::All),
+        Procedure::Create(place, ExistingFile::Truncate, FileSharing::None),
         Procedure::Read(&file, 0, ASKED),
         Procedure::Write(&file, 0, ASKED, true),
         Procedure::Commit(&handle),

@@ -1,4 +1,4 @@
-//! What SMB puts into frames, and the length that stands before each on a connection.
+//! The numbers and texts that SMB puts into frames, and the length that stands before each on a connection.
 //!
 //! Replies are verified and read where the kernel has put them, and what is written is made where it is sent from.
 

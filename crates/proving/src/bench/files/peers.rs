@@ -104,7 +104,7 @@ fn torture_result(output: &str) -> Option<(f64, f64)> {
         let is_progress = words.get(3) == Some(&"MB/sec");
         words.get(1).filter(|_| is_progress)?.parse::<f64>().ok()
     };
-    let lines = output.lines().filter_map(progress).last()?;
+    let lines = output.lines().filter_map(progress).next_back()?;
     let throughput = output.lines().find_map(|line| line.strip_prefix("Throughput "))?;
     output.contains("success: nbench").then_some(())?;
     Some((lines, throughput.split_whitespace().next()?.parse().ok()?))

@@ -1,4 +1,4 @@
-//! What each wrong reply leads to: a named outcome and code, and whether the session goes on.
+//! Wrong replies: each has a named outcome and code, and lets the session go on or ends it.
 
 use files::{ExistingFile, FileAnswer, FileVersion, FindSize, InfoLevel};
 use model::{Outcome, file_measure};

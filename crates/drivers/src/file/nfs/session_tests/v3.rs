@@ -17,7 +17,7 @@ use nfs3_types::xdr_codec::{List, Opaque, Pack, Unpack};
 
 use super::super::failure::{NfsFailure, Violation};
 use super::super::procedure::{
-    Answer, EntryPath, FileAttributes, ListPosition, NfsFile, Procedure, Sharing, Written,
+    Answer, EntryPath, FileAttributes, FileSharing, ListPosition, NfsFile, Procedure, Written,
 };
 use super::super::rpc::FRAGMENT_HEAD_BYTES;
 use super::super::v3::V3Calls;
@@ -84,13 +84,13 @@ fn calls_are_those_of_the_protocol() {
         parts.iter().for_each(|part| assert!(text.contains(part), "{part} in {text}"));
     };
     has(call::<LOOKUP3args<'_>>(&Procedure::Lookup(place)), 3, &[]);
-    has(call::<LOOKUP3args<'_>>(&Procedure::Open(place, Sharing::All)), 3, &[]);
+    has(call::<LOOKUP3args<'_>>(&Procedure::Open(place, FileSharing::All)), 3, &[]);
     for (existing, how) in [
         (ExistingFile::Refuse, "GUARDED"),
         (ExistingFile::Keep, "UNCHECKED"),
         (ExistingFile::Truncate, "UNCHECKED"),
     ] {
-        let create = Procedure::Create(place, existing, Sharing::All);
+        let create = Procedure::Create(place, existing, FileSharing::All);
         let size = if existing == ExistingFile::Truncate { "size: Some(0)" } else { "size: None" };
         has(call::<CREATE3args<'_>>(&create), 8, &[how, size, "mode: Some(420)"]);
     }
@@ -179,7 +179,7 @@ fn replies_are_read_as_others_write_them() {
     for length in 0..bytes.len() - 4 {
         assert!(with_answer(&look_up, &bytes[..length], |_| ()).is_err(), "{length}");
     }
-    let create = Procedure::Create(place, ExistingFile::Refuse, Sharing::All);
+    let create = Procedure::Create(place, ExistingFile::Refuse, FileSharing::All);
     let ok = |obj| CREATE3resok { obj, obj_attributes: of_file(), dir_wcc: wcc_data::default() };
     let bytes = reply(0, &ok(Nfs3Option::Some(other_handle())));
     assert_eq!(with_answer(&create, &bytes, found), Ok((true, Some(FOUND))));

@@ -12,7 +12,7 @@ use files::ExistingFile;
 
 use super::failure::{NfsFailure, Violation};
 use super::procedure::{
-    Answer, EntryPath, FileAttributes, Found, ListEntry, ListPage, NAME_BYTES_MAX, NfsFile, PAGE_BYTES,
+    Answer, EntryPath, FileAttributes, FoundEntry, ListEntry, ListPage, NAME_BYTES_MAX, NfsFile, PAGE_BYTES,
     Procedure, Written,
 };
 use super::rpc::{self, Program};
@@ -289,7 +289,7 @@ fn put_attributes(frame: &mut FrameBuffer, mode: Option<u32>, is_cut: bool, time
 }
 
 fn found<'r>(handle: FileHandle, attributes: Option<FileAttributes>) -> Answer<'r> {
-    Answer::Found(Found { file: NfsFile { handle, open: None, locks: None }, attributes })
+    Answer::Found(FoundEntry { file: NfsFile { handle, open: None, locks: None }, attributes })
 }
 
 /// Reads attributes that may be there.

@@ -25,8 +25,8 @@ use self::attributes::{AttributeSet, Attributes};
 use self::compound::{CompoundReader, CompoundWriter, Op};
 use super::failure::{NfsFailure, Violation};
 use super::procedure::{
-    Answer, EntryPath, Found, ListEntry, ListPage, NAME_BYTES_MAX, NfsFile, PAGE_BYTES, Procedure, Sharing,
-    StateId, Written,
+    Answer, EntryPath, FileSharing, FoundEntry, ListEntry, ListPage, NAME_BYTES_MAX, NfsFile, PAGE_BYTES,
+    Procedure, StateId, Written,
 };
 use super::target::NfsOwner;
 use super::xdr::{FileHandle, XdrReader};
@@ -233,12 +233,12 @@ impl V4Session {
         &self,
         compound: &mut CompoundWriter<'_>,
         (folder, name): EntryPath<'_>,
-        sharing: Sharing,
+        sharing: FileSharing,
         create: Option<ExistingFile>,
     ) {
         let deny = match sharing {
-            Sharing::All => DENY_NONE,
-            Sharing::None => DENY_BOTH,
+            FileSharing::All => DENY_NONE,
+            FileSharing::None => DENY_BOTH,
         };
         compound.put_handle(folder);
         let frame = compound.op(Op::Open);
@@ -443,7 +443,10 @@ fn found<'r>(
 ) -> Result<Answer<'r>, NfsFailure> {
     let handle: FileHandle = results.result(Op::GetFh)?.handle()?;
     let attributes = attributes::read(results.result(Op::GetAttr)?, set)?;
-    Ok(Answer::Found(Found { file: NfsFile { handle, open, locks: None }, attributes: attributes.of_file() }))
+    Ok(Answer::Found(FoundEntry {
+        file: NfsFile { handle, open, locks: None },
+        attributes: attributes.of_file(),
+    }))
 }
 
 fn queried(results: &mut CompoundReader<'_>, set: AttributeSet) -> Result<Attributes, NfsFailure> {
