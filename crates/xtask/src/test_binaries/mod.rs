@@ -25,13 +25,16 @@ use binary::{Binary, Conditions};
 use output::{TestTime, slowest};
 
 /// Crates whose tests neither wait nor measure.
-const COMPUTING: [&str; 15] = [
+const COMPUTING: [&str; 18] = [
     "analysis",
     "benchmarks",
     "cache-policy",
     "disclosure",
+    "files",
     "http1",
     "languages",
+    "mail",
+    "mailwire",
     "model",
     "pdf",
     "proving",
@@ -43,10 +46,11 @@ const COMPUTING: [&str; 15] = [
     "xtask",
 ];
 
-/// Binaries that measure the time or the CPU time of what they do, or load all CPUs.
-const MEASURING: [&str; 6] = [
+/// Binaries that measure the time or the CPU time of what they do, or load all CPUs or the disk.
+const MEASURING: [&str; 7] = [
     "drivers/idle_users",
     "observe/sampling_cost",
+    "plimsoll/file_servers",
     "plimsoll/quick",
     "proving/proving",
     "servers/allowance",
