@@ -117,20 +117,22 @@ fn streams_have_several_requests_in_flight_on_a_share() {
         assert!(html.contains(words), "{words}");
     }
     samba.fixture.run(&["audit", "s.plim"]).expect(0).expect_stdout("no differences found");
-    let refused = |settings: &[&str], code: i32, error: &str, hint: &str| {
-        let short = ["--quick", "--load", "1", "--duration", "1", "--out", "x.plim"];
-        let ended = samba.run("seqread", &[&short[..], settings].concat());
+    let refused = |load: [&str; 2], settings: &[&str], code: i32, error: &str, hint: &str| {
+        let short = ["--quick", "--duration", "1", "--out", "x.plim"];
+        let ended = samba.run("seqread", &[&short[..], &load, settings].concat());
         ended.expect(code).expect_stderr(error).expect_stderr(hint);
         assert!(!samba.fixture.path("x.plim").exists());
     };
     refused(
+        ["--load", "1"],
         &["--set", "cache=cold"],
         4,
         "the files of a server that was there already cannot be evicted from its cache",
         "hint: restart the server before the run",
     );
     refused(
-        &["--rate", "10", "--set", "in-flight=4"],
+        ["--rate", "10"],
+        &["--set", "in-flight=4"],
         2,
         "operations on a schedule are sent by clients with one request in flight, not 4",
         "hint: give `--load` instead of `--rate`",

@@ -10,10 +10,11 @@ use super::*;
 /// of a renewal, loses nothing of it.
 #[test]
 fn the_session_of_a_client_who_pauses_is_kept_alive() {
-    // The second renewal is answered in fragments, so that it arrives in pieces.
-    let serve: Serve = |call, n| match n {
-        2 => Some(Act::Record(call.reply().bytes(), 10)),
-        _ => None,
+    // Replies come late enough that whoever sends has none yet. The second renewal is answered in fragments, so that it arrives
+    // in pieces.
+    let serve: Serve = |call, n| {
+        std::thread::sleep(std::time::Duration::from_millis(50));
+        (n == 2).then(|| Act::Record(call.reply().bytes(), 10))
     };
     let (address, server) = start(1, SEQUENCE, serve);
     let runtime = runtime();
