@@ -9,7 +9,7 @@
 //! - [`smtp`]: replies of one or several lines, and the extensions that a server offers
 //! - `upgrade`: the change to TLS in the middle of a connection
 //!
-//! ```
+//! ```text
 //! use mailwire::imap::{ImapEvent, ImapReader, ImapResponse};
 //!
 //! let mut reader = ImapReader::new();

