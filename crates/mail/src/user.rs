@@ -145,7 +145,7 @@ enum Stage {
     Counted,
 }
 
-/// What a random choice of a loop is about.
+/// A subject of random choices in a loop.
 #[derive(Debug, Clone, Copy)]
 enum Choice {
     Documents,
@@ -163,7 +163,7 @@ struct PageView {
     n_picks: u8,
     /// Unanswered invitations, as bits.
     invitations: u32,
-    /// How many of the picks have been read, filed and deleted.
+    /// The numbers of the picks that have been read, filed and deleted.
     n_read: u8,
     n_filed: u8,
     n_deleted: u8,

@@ -23,7 +23,7 @@ fn answer(operation: &MailOperation) -> MailAnswer {
     }
 }
 
-/// What a user does in a number of loops.
+/// The operations and waits of a user in a number of loops.
 #[derive(Default)]
 struct Transcript {
     operations: Vec<MailOperation>,

@@ -61,7 +61,7 @@ impl CurlReason {
     }
 }
 
-/// What an option does to a request.
+/// The effect of an option on a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Effect {
     Agent,

@@ -10,7 +10,7 @@ pub(super) struct RequestedUrl {
     pub user: Option<String>,
 }
 
-/// How a command wants its URLs to be read.
+/// The way in which a command wants its URLs to be read.
 #[derive(Debug, Default, Clone, Copy)]
 pub(super) struct UrlReading {
     /// Whether braces and brackets stand for themselves.

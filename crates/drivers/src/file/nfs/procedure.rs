@@ -98,7 +98,7 @@ pub(super) struct FileAttributes {
     pub(super) modified_seconds: u64,
 }
 
-/// What a write has done.
+/// The result of a write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Written {
     pub(super) n_bytes: u32,

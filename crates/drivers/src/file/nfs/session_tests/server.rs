@@ -47,7 +47,7 @@ pub(super) struct Call {
     pub(super) argument: u64,
 }
 
-/// What a server does instead of the usual.
+/// An act of a server in place of its usual answer.
 pub(super) enum Act {
     /// It sends this record, in fragments of so many bytes.
     Record(Vec<u8>, usize),

@@ -48,14 +48,14 @@ const VALUE_BYTES: [(u32, usize); 16] = [
     (TIME_MODIFY, 12),
 ];
 
-/// What clients of NFS ask about a file, without the names of owner and group.
+/// The attributes that clients of NFS ask for, without the names of owner and group.
 pub(super) const OF_FILE: AttributeSet =
     set(&[TYPE, CHANGE, SIZE, FILE_ID, MODE, N_LINKS, SPACE_USED, TIME_ACCESS, TIME_METADATA, TIME_MODIFY]);
 
-/// What a client must know of a file that it opens.
+/// Those that a client must know of a file that it opens.
 pub(super) const OF_OPENED: AttributeSet = set(&[TYPE, CHANGE, SIZE]);
 
-/// What a listing says about each name.
+/// Those that a listing has of each name.
 pub(super) const OF_LISTED: AttributeSet = set(&[TYPE, SIZE, FILE_ID, TIME_MODIFY]);
 
 /// The space of a volume.

@@ -54,7 +54,7 @@ enum State {
     Open,
 }
 
-/// What follows a reply.
+/// The step that follows a reply.
 #[derive(Debug)]
 pub(in crate::file::nfs) enum OpeningStep {
     /// Another call is to be sent.
