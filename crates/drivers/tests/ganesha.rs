@@ -14,7 +14,7 @@ use drivers::file::nfs::{
     NfsContext, NfsDriver, NfsOwner, NfsServerFacts, NfsSessionError, NfsShare, NfsShareError, NfsTarget,
     NfsVersion, code_name,
 };
-use drivers::file::{Durability, FileClientOptions, FileSetPlan, WorkloadFiles};
+use drivers::file::{Durability, FileClientOptions, FileSetPlan, RunFolder, WorkloadFiles};
 use engine::Driver;
 use files::{
     Baseline, DiskMix, Entry, ExistingFile, FileAction, FileAnswer, FileContent, FileOperation, FilePath,

@@ -11,7 +11,7 @@ use drivers::file::smb::{
     SmbAccount, SmbContext, SmbDialect, SmbDriver, SmbOptions, SmbSessionError, SmbShare, SmbShareError,
     SmbTarget, SmbWindowDriver, code_name,
 };
-use drivers::file::{Durability, FileClientOptions, FileSetPlan, WorkloadFiles};
+use drivers::file::{Durability, FileClientOptions, FileSetPlan, RunFolder, WorkloadFiles};
 use engine::Driver;
 use files::{
     Baseline, DiskMix, Entry, ExistingFile, FileAction, FileAnswer, FileContent, FileOperation, FilePath,

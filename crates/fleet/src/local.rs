@@ -194,7 +194,7 @@ impl<S: LoadSide<Target = ResolvedTarget>> Laboratory for LocalLab<S> {
         }
         if profile(self.plan.workload.family()).fills_started {
             self.remarks.extend(self.target.reload(&self.plan, self.clock, observer, stop)?);
-            if self.target.evicted(&self.plan).is_some() {
+            if self.target.cache(&self.plan).evicts() {
                 observer.event(Event::Preparing("taking the server's files out of the page cache"));
                 sut.evict_data()?;
             }

@@ -171,18 +171,17 @@ fn tuning(plan: &Plan, sut: Option<&RunningSut>, target: &ResolvedTarget) -> Fac
     };
     // Else pages that somebody else paid for would cost the server nothing.
     let is_memory_held = plan.workload.web().is_some() && sut.is_some_and(|sut| sut.held().memory.is_some());
-    let evicted = if is_memory_held { Some("the file set") } else { target.evicted(plan) };
-    let cache = match (evicted, target.warmed(plan)) {
-        (Some(files), _) => format!("emptied of {files} before each load point"),
-        (None, Some(files)) => format!("filled with {files} before each load point: each was read once"),
-        (None, None) => "not emptied".to_owned(),
+    let cache = if is_memory_held {
+        "emptied of the file set before each load point"
+    } else {
+        target.cache(plan).text()
     };
     let mut facts = vec![
         fact("load threads", &format!("{}, {pinned}", plan.load_threads())),
         fact("open files", &format!("soft limit raised to the hard one: up to {}", open_files_max())),
         fact("kernel settings", "none changed"),
         fact("services of the machine", "none stopped"),
-        fact("page cache", &cache),
+        fact("page cache", cache),
     ];
     if sut.is_some() {
         facts.push(fact("server", "its CPUs, quota and limits stand in its own section"));

@@ -10,6 +10,9 @@
 //! - `handle_table`: open files by their handles
 //! - `content`: the bytes of writes, and the verification of those of reads
 //! - `failure`: failures by their meaning, and the replies of operations
+//! - `found_names`: the number of names that a search finds
+//! - `marker`: the file that says whose the folder of a run is
+//! - `run_folder`: the folder of a run on a server, the same over every protocol
 //! - `first_data`: the time to the first data of a stream
 //! - `name_pattern`: the names that a search matches, where the driver compares them itself
 //! - [`directory`]: the files of a directory, by calls of this process
@@ -21,13 +24,17 @@ pub mod directory;
 mod failure;
 mod file_set;
 mod first_data;
+mod found_names;
 mod frame_buffer;
 mod handle_table;
+mod marker;
 mod name_pattern;
 pub mod nfs;
 mod options;
 mod path_text;
+mod run_folder;
 pub mod smb;
 
 pub use file_set::{FileSetPlan, WorkloadFiles};
 pub use options::{Durability, FileClientOptions};
+pub use run_folder::RunFolder;

@@ -2,17 +2,14 @@
 
 use std::fmt;
 use std::net::SocketAddr;
-use std::ops::ControlFlow;
 use std::rc::Rc;
 use std::str::FromStr;
-use std::time::Duration;
 
-use drivers::file::directory::{PopulationCheck, PopulationSummary};
+use drivers::file::FileClientOptions;
 use drivers::file::nfs::{
     NfsContext, NfsDriver, NfsOwner, NfsServerFacts, NfsSessionError, NfsShare, NfsShareError, NfsTarget,
     NfsVersion,
 };
-use drivers::file::{FileClientOptions, FileSetPlan};
 use languages::{foreign_text, percent_decoded_bytes};
 use model::{Family, FileDialect, FileWorkload, Plan};
 use testbed::RunningSut;
@@ -20,7 +17,7 @@ use units::{Bytes, RealClock};
 
 use super::database_url::encoded;
 use super::file::workload;
-use super::remote_folder::{FolderPlace, RemoteFolder, RemoteShare, SESSION_MAX, check_requests};
+use super::remote_folder::{FolderPlace, RemoteShare, SESSION_MAX, check_requests};
 use super::{SetupError, TargetTextError, host_and_port, host_of};
 use crate::verify::VerifyError;
 
@@ -214,43 +211,6 @@ impl RemoteShare for FileExport {
 
     fn client(clients: &Rc<NfsContext>, client: u32) -> NfsDriver {
         NfsDriver::new(Rc::clone(clients), client)
-    }
-}
-
-impl RemoteFolder for NfsShare {
-    type Error = NfsShareError;
-
-    async fn populate(
-        &mut self,
-        files: &FileSetPlan,
-        progress: &mut dyn FnMut(u64, u64) -> ControlFlow<()>,
-    ) -> Result<PopulationSummary, NfsShareError> {
-        NfsShare::populate(self, files, progress).await
-    }
-
-    async fn check(&mut self, files: &FileSetPlan) -> Result<PopulationCheck, NfsShareError> {
-        NfsShare::check(self, files).await
-    }
-
-    async fn read(
-        &mut self,
-        files: &FileSetPlan,
-        n_skipped: u64,
-        least_bytes: u64,
-    ) -> Result<u64, NfsShareError> {
-        NfsShare::read(self, files, n_skipped, least_bytes).await
-    }
-
-    fn renewal_interval(&self) -> Option<Duration> {
-        Some(NfsShare::renewal_interval(self))
-    }
-
-    async fn renew(&mut self) -> Result<(), NfsShareError> {
-        NfsShare::renew(self).await
-    }
-
-    async fn remove(self) -> Result<(), NfsShareError> {
-        NfsShare::remove(self).await
     }
 }
 

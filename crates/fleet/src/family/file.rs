@@ -260,12 +260,10 @@ impl LoadTarget for FileTarget {
         Some(&self.directory.path)
     }
 
-    fn evicted(&self, plan: &Plan) -> Option<&'static str> {
-        wanted_state(workload(plan).ok()?, CachePlace::Evictable).ok()?.evicted()
-    }
-
-    fn warmed(&self, plan: &Plan) -> Option<&'static str> {
-        wanted_state(workload(plan).ok()?, CachePlace::Evictable).ok()?.warmed()
+    fn cache(&self, plan: &Plan) -> CacheState {
+        let wanted =
+            workload(plan).ok().and_then(|workload| wanted_state(workload, CachePlace::Evictable).ok());
+        wanted.unwrap_or(CacheState::AsLeft)
     }
 
     /// Makes the files of all clients that are missing, and takes all of them out of the page cache, or into it.

@@ -9,7 +9,7 @@ use crate::cache_state_error::CacheStateError;
 
 /// The state of the cache that a load point begins with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum CacheState {
+pub(crate) enum CacheState {
     /// The files are not cached.
     Cold,
     /// Every file was read once.
@@ -21,18 +21,19 @@ pub(super) enum CacheState {
 }
 
 impl CacheState {
-    /// Returns what is taken out of the page cache for it; `None` if nothing is.
-    pub(super) fn evicted(self) -> Option<&'static str> {
-        match self {
-            CacheState::Cold => Some("the clients’ files"),
-            CacheState::ColdMachine => Some("everything"),
-            CacheState::Warm | CacheState::AsLeft => None,
-        }
+    /// Returns whether files are taken out of the page cache for it.
+    pub(crate) fn evicts(self) -> bool {
+        matches!(self, CacheState::Cold | CacheState::ColdMachine)
     }
 
-    /// Returns what is read into the page cache for it; `None` if nothing is.
-    pub(super) fn warmed(self) -> Option<&'static str> {
-        (self == CacheState::Warm).then_some("the clients’ files")
+    /// Describes how it comes about.
+    pub(crate) fn text(self) -> &'static str {
+        match self {
+            CacheState::Cold => "emptied of the clients’ files before each load point",
+            CacheState::ColdMachine => "emptied of everything before each load point",
+            CacheState::Warm => "filled with the clients’ files before each load point: each was read once",
+            CacheState::AsLeft => "not emptied",
+        }
     }
 }
 

@@ -2,7 +2,7 @@
 //!
 //! The clients' files are in a folder of the run's own on the server. A session beside those of clients makes what is
 //! missing before each load point, removes what a cut-off cycle left, holds the folder against other runs, and removes
-//! it at the end of the run. A protocol states the rest as a [`RemoteShare`] and its [`RemoteFolder`].
+//! it at the end of the run. A protocol states the rest as a [`RemoteShare`].
 
 use std::any::Any;
 use std::fmt;
@@ -17,7 +17,7 @@ use std::time::Duration;
 
 use benchmarks::file::FileClients;
 use drivers::file::directory::{PopulationCheck, PopulationSummary};
-use drivers::file::{FileClientOptions, FileSetPlan};
+use drivers::file::{FileClientOptions, FileSetPlan, RunFolder};
 use engine::Driver;
 use files::FileOperation;
 use model::{CheckMoment, Fact, FactSection, Family, FileWorkload, Plan, WholeRequest};
@@ -48,7 +48,7 @@ const READ_BYTES: u64 = 2 << 20;
 /// A share or an export of a file server, as the user names it, over the protocol of a file server.
 pub(super) trait RemoteShare: fmt::Debug + fmt::Display + Send + Sync + 'static {
     /// A session that holds the folder of a run.
-    type Folder: RemoteFolder;
+    type Folder: RunFolder;
     /// The parts that all clients of a load thread share.
     type Clients;
     /// A client.
@@ -84,7 +84,7 @@ pub(super) trait RemoteShare: fmt::Debug + fmt::Display + Send + Sync + 'static 
     ) -> impl Future<Output = Result<Self::Folder, VerifyError>>;
 
     /// Returns the error of a run that cannot use the folder.
-    fn unusable(&self, error: <Self::Folder as RemoteFolder>::Error) -> VerifyError;
+    fn unusable(&self, error: <Self::Folder as RunFolder>::Error) -> VerifyError;
 
     /// Sets up what all clients of a thread share.
     ///
@@ -114,59 +114,6 @@ pub(super) trait RemoteShare: fmt::Debug + fmt::Display + Send + Sync + 'static 
     ) -> io::Result<()> {
         work.run_with(users, |client| Self::client(clients, client))
     }
-}
-
-/// A session that holds the folder of a run on a file server.
-pub(super) trait RemoteFolder: fmt::Debug + Send + 'static {
-    /// A reason why files are not made, checked or removed.
-    type Error: fmt::Display;
-
-    /// Makes what is missing of the clients' files, and removes what is no part of them. `progress` is told the bytes
-    /// done and the bytes of all files, and may stop.
-    ///
-    /// # Errors
-    /// A file or folder cannot be made or removed, or `progress` stops.
-    fn populate(
-        &mut self,
-        files: &FileSetPlan,
-        progress: &mut dyn FnMut(u64, u64) -> ControlFlow<()>,
-    ) -> impl Future<Output = Result<PopulationSummary, Self::Error>>;
-
-    /// Checks that every file is there with its length.
-    ///
-    /// # Errors
-    /// The server does not answer, or refuses for another reason than that a file is missing.
-    fn check(&mut self, files: &FileSetPlan) -> impl Future<Output = Result<PopulationCheck, Self::Error>>;
-
-    /// Reads files, after so many, until they have this size together; returns their number, 0 at the end.
-    ///
-    /// # Errors
-    /// A file cannot be read.
-    fn read(
-        &mut self,
-        files: &FileSetPlan,
-        n_skipped: u64,
-        least_bytes: u64,
-    ) -> impl Future<Output = Result<u64, Self::Error>>;
-
-    /// Returns how often the server must hear of the session, so that the folder stays held; `None` if it need not.
-    fn renewal_interval(&self) -> Option<Duration> {
-        None
-    }
-
-    /// Lets the server hear of the session.
-    ///
-    /// # Errors
-    /// The session ended.
-    fn renew(&mut self) -> impl Future<Output = Result<(), Self::Error>> {
-        std::future::ready(Ok(()))
-    }
-
-    /// Removes the folder with all that is in it.
-    ///
-    /// # Errors
-    /// A file or folder in it cannot be removed.
-    fn remove(self) -> impl Future<Output = Result<(), Self::Error>>;
 }
 
 /// The place of a folder: protocol, address and path.
@@ -286,12 +233,9 @@ impl<S: RemoteShare> LoadTarget for RemoteTarget<S> {
         Ok(Some(FactSection { title: "Session".to_owned(), facts: facts.collect() }))
     }
 
-    fn evicted(&self, plan: &Plan) -> Option<&'static str> {
-        wanted_state(workload(plan).ok()?, self.cache_place()).ok()?.evicted()
-    }
-
-    fn warmed(&self, plan: &Plan) -> Option<&'static str> {
-        wanted_state(workload(plan).ok()?, self.cache_place()).ok()?.warmed()
+    fn cache(&self, plan: &Plan) -> CacheState {
+        let wanted = workload(plan).ok().and_then(|workload| wanted_state(workload, self.cache_place()).ok());
+        wanted.unwrap_or(CacheState::AsLeft)
     }
 
     fn read_files(&self, plan: &Plan, n_skipped: u64, stop: &AtomicBool) -> Result<u64, VerifyError> {
@@ -387,7 +331,7 @@ static HELD: Mutex<Vec<(FolderPlace, Weak<dyn Any + Send + Sync>)>> = Mutex::new
 /// The folder of this process on a server. Runs that take turns on one have the same; it is removed with the last of
 /// them.
 #[derive(Debug)]
-struct HeldFolder<F: RemoteFolder> {
+struct HeldFolder<F: RunFolder> {
     /// Ends before the session does, as fields are dropped in their order.
     _keeper: Option<Keeper>,
     session: Arc<Mutex<FolderSession<F>>>,
@@ -395,7 +339,7 @@ struct HeldFolder<F: RemoteFolder> {
     are_new: AtomicBool,
 }
 
-impl<F: RemoteFolder> HeldFolder<F> {
+impl<F: RunFolder> HeldFolder<F> {
     /// Opens a session, and makes the folder or takes it over from an earlier run.
     fn open<S: RemoteShare<Folder = F>>(
         target: &RemoteTarget<S>,
@@ -445,7 +389,7 @@ struct Keeper {
 }
 
 impl Keeper {
-    fn start<F: RemoteFolder>(session: Arc<Mutex<FolderSession<F>>>, interval: Duration) -> Keeper {
+    fn start<F: RunFolder>(session: Arc<Mutex<FolderSession<F>>>, interval: Duration) -> Keeper {
         let (stop, stopped) = mpsc::channel();
         let keep = move || {
             while stopped.recv_timeout(interval) == Err(RecvTimeoutError::Timeout) {
@@ -470,7 +414,7 @@ impl Drop for Keeper {
 
 /// The session that holds a folder, on a runtime that runs only while it is used.
 #[derive(Debug)]
-struct FolderSession<F: RemoteFolder> {
+struct FolderSession<F: RunFolder> {
     runtime: Runtime,
     /// Taken when the folder is removed.
     folder: Option<F>,
@@ -478,7 +422,7 @@ struct FolderSession<F: RemoteFolder> {
     is_removed: bool,
 }
 
-impl<F: RemoteFolder> Drop for FolderSession<F> {
+impl<F: RunFolder> Drop for FolderSession<F> {
     fn drop(&mut self) {
         if let Some(folder) = self.folder.take().filter(|_| self.is_removed) {
             // What cannot be removed is left in a folder that says whose it is.

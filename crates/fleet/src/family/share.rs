@@ -3,17 +3,15 @@
 use std::fmt;
 use std::io;
 use std::net::SocketAddr;
-use std::ops::ControlFlow;
 use std::rc::Rc;
 use std::str::FromStr;
 
 use benchmarks::file::FileClients;
-use drivers::file::directory::{PopulationCheck, PopulationSummary};
+use drivers::file::FileClientOptions;
 use drivers::file::smb::{
     SmbAccount, SmbContext, SmbDialect, SmbDriver, SmbOptions, SmbOptionsError, SmbServerFacts,
     SmbSessionError, SmbShare, SmbShareError, SmbTarget, SmbWindowDriver,
 };
-use drivers::file::{FileClientOptions, FileSetPlan};
 use languages::percent_decoded_bytes;
 use model::{Family, FileDialect, FileSettingsError, FileWorkload, Mix, Plan, WholeRequest};
 use testbed::RunningSut;
@@ -21,7 +19,7 @@ use units::{Bytes, RealClock};
 
 use super::database_url::encoded;
 use super::file::workload;
-use super::remote_folder::{FolderPlace, RemoteFolder, RemoteShare, SESSION_MAX, check_requests};
+use super::remote_folder::{FolderPlace, RemoteShare, SESSION_MAX, check_requests};
 use super::{SetupError, TargetTextError, host_and_port, host_of};
 use crate::thread::ThreadWork;
 use crate::verify::VerifyError;
@@ -231,35 +229,6 @@ impl RemoteShare for FileShare {
             }
             _ => work.run_with(users, |client| Self::client(clients, client)),
         }
-    }
-}
-
-impl RemoteFolder for SmbShare {
-    type Error = SmbShareError;
-
-    async fn populate(
-        &mut self,
-        files: &FileSetPlan,
-        progress: &mut dyn FnMut(u64, u64) -> ControlFlow<()>,
-    ) -> Result<PopulationSummary, SmbShareError> {
-        SmbShare::populate(self, files, progress).await
-    }
-
-    async fn check(&mut self, files: &FileSetPlan) -> Result<PopulationCheck, SmbShareError> {
-        SmbShare::check(self, files).await
-    }
-
-    async fn read(
-        &mut self,
-        files: &FileSetPlan,
-        n_skipped: u64,
-        least_bytes: u64,
-    ) -> Result<u64, SmbShareError> {
-        SmbShare::read(self, files, n_skipped, least_bytes).await
-    }
-
-    async fn remove(self) -> Result<(), SmbShareError> {
-        SmbShare::remove(self).await
     }
 }
 

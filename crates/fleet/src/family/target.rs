@@ -13,6 +13,7 @@ use observe::ResourceMonitor;
 use testbed::RunningSut;
 use units::RealClock;
 
+use super::file_cache::CacheState;
 use super::profile::profile;
 use super::{ExternalServer, host_of, resolve};
 use crate::checked::CheckedRow;
@@ -87,14 +88,9 @@ pub(crate) trait LoadTarget: fmt::Debug + Send + Sync {
         None
     }
 
-    /// Returns what is taken out of the page cache before each load point, in words; `None` if nothing is.
-    fn evicted(&self, _: &Plan) -> Option<&'static str> {
-        None
-    }
-
-    /// Returns what is read into the page cache before each load point, in words; `None` if nothing is.
-    fn warmed(&self, _: &Plan) -> Option<&'static str> {
-        None
+    /// Returns the state of the cache that each load point begins with.
+    fn cache(&self, _: &Plan) -> CacheState {
+        CacheState::AsLeft
     }
 
     /// Loads the data of a plan into a server that was started without.

@@ -18,6 +18,7 @@ use super::tree;
 use crate::file::content::ClientContent;
 use crate::file::failure::{FileFailure, PerformedAction, Refusal, reply};
 use crate::file::first_data::FirstDataTimer;
+use crate::file::found_names::FoundNames;
 use crate::file::handle_table::{HandleTable, OpenFile};
 use crate::file::name_pattern::NamePattern;
 use crate::file::path_text::{CAPTURED_FOLDER, PathText, split};
@@ -419,19 +420,13 @@ fn rename_to(
     renamed
 }
 
-/// Holds the number of names that a search found against the one that it must find. In a captured mix the number is that
-/// of another server, whose folders may have had others.
+/// Holds the number of names that a search found against the one that it must find.
 fn found(expected: Expectation, path: FilePath, size: FindSize, n_found: u32) -> Result<(), FileFailure> {
-    let must_succeed = expected == Expectation::Success;
-    if n_found == 0 {
-        let is_none_right = must_succeed && (size.found == Some(0) || size.wanted == 0);
-        return if is_none_right { Ok(()) } else { Err(FileFailure::no_match()) };
+    match FoundNames::of(n_found.into(), expected, path, size) {
+        FoundNames::Right => Ok(()),
+        FoundNames::Missing => Err(FileFailure::no_match()),
+        FoundNames::Wrong => Err(FileFailure::found(Outcome::WrongLength, n_found.into())),
     }
-    let is_known = must_succeed && matches!(path, FilePath::Populated(_));
-    if is_known && size.found.is_some_and(|all| all.min(size.wanted) != n_found) {
-        return Err(FileFailure::found(Outcome::WrongLength, n_found.into()));
-    }
-    Ok(())
 }
 
 impl BlockingDriver for DirectoryDriver {

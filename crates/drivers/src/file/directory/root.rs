@@ -4,7 +4,7 @@ use std::ffi::CStr;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use files::{FileContent, FileId, FileVersion};
+use files::FileContent;
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::fs::{
     AtFlags, CWD, FileType, FlockOperation, Mode, OFlags, Stat, flock, fstat, mkdirat, openat, statat,
@@ -12,25 +12,16 @@ use rustix::fs::{
 };
 use rustix::io::{Errno, pread, pwrite};
 use thiserror::Error;
-use units::mix_bits;
 
 use super::resolve::{CallCount, FILE_MODE, FOLDER_MODE, Resolution, file_type};
 use super::tree;
+use crate::file::marker::{MARKER_BYTES_MAX, MARKER_TEXT, marker_text};
 
 /// The name of the folder, in a directory of the user's choice.
 pub const FOLDER_NAME: &str = "plimsoll-files";
 
 /// The name of the file in the folder that says whose it is. It holds the lock, too.
 pub(super) const MARKER_NAME: &CStr = c".plimsoll";
-
-/// The beginning of the marker.
-const MARKER_TEXT: &str = "\
-Plimsoll keeps the files of a file server's clients in this folder, and removes them.
-Do not keep anything else here.
-content ";
-
-/// The most bytes of a marker.
-const MARKER_BYTES_MAX: usize = 1024;
 
 /// The number of attempts when other runs remove their folder at the same time.
 const ATTEMPTS: usize = 5;
@@ -242,19 +233,9 @@ fn open_marker(folder: BorrowedFd) -> rustix::io::Result<Option<OwnedFd>> {
 }
 
 fn read_text(marker: BorrowedFd) -> rustix::io::Result<String> {
-    let mut text = [0; MARKER_BYTES_MAX];
+    let mut text = [0; MARKER_BYTES_MAX as usize];
     let n_read = pread(marker, &mut text, 0)?;
     Ok(String::from_utf8_lossy(&text[..n_read]).into_owned())
-}
-
-/// Returns the text of a marker. The content is known by a hash of some of its bytes.
-fn marker_text(content: Option<&FileContent>) -> String {
-    let Some(content) = content else { return format!("{MARKER_TEXT}unknown\n") };
-    let mut bytes = [0; 4096];
-    content.fill(FileVersion { file: FileId(0), generation: 0 }, 0, &mut bytes);
-    let word = |bytes: &[u8]| u64::from_le_bytes(bytes.try_into().expect("chunks of 8 bytes"));
-    let hash = bytes.chunks_exact(8).map(word).fold(0, |hash, word| mix_bits(hash ^ word));
-    format!("{MARKER_TEXT}{hash:016x}\n")
 }
 
 #[cfg(test)]

@@ -8,15 +8,13 @@ use rustix::fs::{AtFlags, FileType, OFlags, RawDir, RawDirEntry, statat, unlinka
 use rustix::io::{Errno, Result};
 
 use super::resolve::{CallCount, Resolution, file_type};
+use crate::file::run_folder::DEPTH_MAX;
 
 /// The size of the buffer for the entries of a folder: that of the C library.
 const ENTRIES_BYTES: usize = 32 << 10;
 
 /// The most entries of a folder that are looked at: a listing without an end ends here.
 pub(super) const ENTRIES_MAX: u64 = 1 << 20;
-
-/// The most folders in each other that are removed.
-const DEPTH_MAX: usize = 64;
 
 /// An entry of a folder.
 #[derive(Debug)]

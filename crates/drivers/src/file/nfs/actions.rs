@@ -32,13 +32,12 @@ use super::status::NfsStatus;
 use super::xdr::FileHandle;
 use crate::file::Durability;
 use crate::file::content::ClientContent;
+use crate::file::found_names::FoundNames;
 use crate::file::frame_buffer::BufferPool;
 use crate::file::handle_table::{HandleTable, OpenFile};
 use crate::file::name_pattern::NamePattern;
 use crate::file::path_text::{CAPTURED_FOLDER, split};
-
-/// The most folders within each other that are removed.
-const DEPTH_MAX: usize = 64;
+use crate::file::run_folder::DEPTH_MAX;
 
 /// The time from which the times are counted that clients set, 2020-01-01 00:00 UTC, in seconds since 1970.
 const FIRST_TIME: u64 = 1_577_836_800;
@@ -451,7 +450,7 @@ impl WorkingClient {
 /// Removes all that is in a folder.
 ///
 /// # Errors
-/// Something in it cannot be removed, or there are more folders in each other than are removed.
+/// A file or folder in it cannot be removed, or more folders are within each other than are removed.
 pub(super) async fn remove_content(
     client: &mut NfsClient,
     folder: FileHandle,
@@ -494,24 +493,18 @@ pub(super) async fn remove_content(
     Ok(n_removed)
 }
 
-/// Holds the number of names that match against the one that the search must find. In a captured mix the number is that of
-/// another server, whose folders may have had others.
+/// Holds the number of names that match against the one that the search must find.
 fn check_names(
     n_names: u64,
     operation: &FileOperation,
     path: FilePath,
     size: FindSize,
 ) -> Result<(), NfsFailure> {
-    let must_succeed = operation.expected == Expectation::Success;
-    if n_names == 0 {
-        let is_none_right = must_succeed && (size.found == Some(0) || size.wanted == 0);
-        return if is_none_right { Ok(()) } else { Err(NfsFailure::status(NfsStatus::NOENT)) };
+    match FoundNames::of(n_names, operation.expected, path, size) {
+        FoundNames::Right => Ok(()),
+        FoundNames::Missing => Err(NfsFailure::status(NfsStatus::NOENT)),
+        FoundNames::Wrong => Err(NfsFailure::violation(Violation::OtherListing, n_names)),
     }
-    let is_known = must_succeed && matches!(path, FilePath::Populated(_));
-    if is_known && size.found.is_some_and(|all| u64::from(all.min(size.wanted)) != n_names) {
-        return Err(NfsFailure::violation(Violation::OtherListing, n_names));
-    }
-    Ok(())
 }
 
 /// Forgets the handle of a folder that the server does not know any more, so that the next operation looks it up again.

@@ -11,9 +11,9 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::time::Duration;
 
-use files::{ExistingFile, FileContent, FileId, FileRange, FileVersion, PopulatedFile, STAMP_BYTES};
+use files::{ExistingFile, FileContent, FileRange, FileVersion, PopulatedFile, STAMP_BYTES};
 use thiserror::Error;
-use units::{Nanos, mix_bits};
+use units::Nanos;
 
 use super::actions::remove_content;
 use super::client::{Dialect, NfsClient};
@@ -24,14 +24,12 @@ use super::procedure::{FileAttributes, FileSharing, FoundEntry, NfsFile, Procedu
 use super::status::NfsStatus;
 use super::target::{NfsTarget, NfsVersion};
 use super::xdr::FileHandle;
-use crate::file::FileSetPlan;
-use crate::file::directory::{FOLDER_NAME, PopulationCheck, PopulationSummary};
+use crate::file::directory::FOLDER_NAME;
 use crate::file::frame_buffer::BufferPool;
+use crate::file::marker::{MARKER_BYTES_MAX, MARKER_NAME, marker_text};
 use crate::file::path_text::split;
+use crate::file::run_folder::{PIECE_BYTES, REQUEST_MAX, RunFolder};
 use crate::net::{SourceAddressError, TargetEndpoint, TargetPolicy};
-
-/// The name of the file in the folder that says whose it is.
-const MARKER_NAME: &str = ".plimsoll";
 
 /// The name of the file that says, with version 3, that a run is on.
 const IN_USE_NAME: &str = ".plimsoll-in-use";
@@ -39,21 +37,6 @@ const IN_USE_NAME: &str = ".plimsoll-in-use";
 /// The time between two settings of the time of that file, and the age at which its run has ended.
 const IN_USE_SECONDS: u64 = 10;
 const IN_USE_SECONDS_MAX: u64 = 60;
-
-/// The beginning of the marker.
-const MARKER_TEXT: &str = "\
-Plimsoll keeps the files of a file server's clients in this folder, and removes them.
-Do not keep anything else here.
-content ";
-
-/// The most bytes of a marker that are read.
-const MARKER_BYTES_MAX: u64 = 1024;
-
-/// The bytes that are written at a time.
-const PIECE_BYTES: u64 = 1 << 20;
-
-/// The most time that one request beside the clients takes: a listing, or the last piece of a file.
-const REQUEST_MAX: Duration = Duration::from_secs(60);
 
 /// Returns the path of the folder of a run.
 pub(super) fn run_folder(target: &NfsTarget) -> String {
@@ -200,158 +183,6 @@ impl NfsShare {
         NfsServerFacts::of(&self.client)
     }
 
-    /// Returns how often [`NfsShare::renew`] is to be called, so that the folder stays held.
-    pub fn renewal_interval(&self) -> Duration {
-        let lease = self.client.lease_seconds().map(|lease| u64::from(lease) * 1000 / 3);
-        Duration::from_millis(lease.unwrap_or(IN_USE_SECONDS * 1000).max(1000))
-    }
-
-    /// Keeps the folder held for another while.
-    ///
-    /// # Errors
-    /// The session ended.
-    pub async fn renew(&mut self) -> Result<(), NfsShareError> {
-        let version = self.client.version();
-        let renewed = match self.in_use {
-            Some(in_use) => {
-                within(version, IN_USE_NAME, self.client.done(Procedure::SetTimes(&in_use, None), &self.pool))
-                    .await
-            }
-            None => within(version, MARKER_NAME, self.client.renew(&self.pool)).await,
-        };
-        renewed.map(drop)
-    }
-
-    /// Makes what is missing of a population, and removes what is no part of it: what a cycle that was cut off has left.
-    /// Files that are right are kept. `progress` is told the bytes done and the bytes of all files, and may stop.
-    ///
-    /// # Errors
-    /// A file or folder cannot be made or removed, or `progress` stops.
-    pub async fn populate(
-        &mut self,
-        files: &FileSetPlan,
-        progress: &mut dyn FnMut(u64, u64) -> ControlFlow<()>,
-    ) -> Result<PopulationSummary, NfsShareError> {
-        let mut summary = PopulationSummary::default();
-        let content = files.content();
-        let folders = files.folders();
-        let mut text = files.path_text();
-        let is_same = self.has_content(&content).await?;
-        if is_same {
-            let of_files = files.files().map(|file| text.write(file.path).to_owned());
-            let wanted: BTreeSet<String> = folders.iter().cloned().chain(of_files).collect();
-            summary.n_removed = self.sweep(&wanted).await?;
-        } else {
-            // No file can be right whose bytes are those of another seed.
-            self.mark_content(None).await?;
-            summary.n_removed = self.sweep(&folders).await?;
-            self.mark_content(Some(&content)).await?;
-        }
-        for folder in &folders {
-            let (parent, name) = split(folder);
-            let parent = self.folder(parent).await?;
-            let version = self.version();
-            let made = make_folder(&mut self.client, (&parent, name), &self.pool);
-            within(version, folder, made).await?;
-        }
-        let total = files.bytes();
-        let mut done = 0;
-        for file in files.files() {
-            let path = text.write(file.path);
-            if self.is_right(&file, path, &content).await? {
-                summary.n_kept += 1;
-                summary.kept_bytes += file.bytes;
-            } else {
-                self.write(&file, path, &content, &mut |piece| progress(done + piece, total)).await?;
-                summary.n_made += 1;
-                summary.made_bytes += file.bytes;
-            }
-            done += file.bytes;
-            if progress(done, total).is_break() {
-                return Err(NfsShareError::Stopped);
-            }
-        }
-        Ok(summary)
-    }
-
-    /// Checks that every file of a population is there with its length.
-    ///
-    /// # Errors
-    /// The server does not answer, or refuses for another reason than that a file is missing.
-    pub async fn check(&mut self, files: &FileSetPlan) -> Result<PopulationCheck, NfsShareError> {
-        // What was a folder before load may be another one now.
-        self.folders = RefCell::default();
-        let mut text = files.path_text();
-        let mut n_files = 0;
-        for file in files.files() {
-            let path = text.write(file.path);
-            let found = self.find(path).await?.map(|(_, attributes)| attributes);
-            match found.filter(|attributes| !attributes.is_folder) {
-                Some(found) if found.n_bytes == file.bytes => n_files += 1,
-                Some(found) => {
-                    let (path, found) = (path.to_owned(), found.n_bytes);
-                    return Ok(PopulationCheck::WrongLength { path, expected: file.bytes, found });
-                }
-                None => return Ok(PopulationCheck::Missing { path: path.to_owned() }),
-            }
-        }
-        Ok(PopulationCheck::Complete { n_files })
-    }
-
-    /// Reads files of a population, after so many, until they have this size together; returns their number.
-    ///
-    /// # Errors
-    /// A file cannot be read.
-    pub async fn read(
-        &mut self,
-        files: &FileSetPlan,
-        n_skipped: u64,
-        least_bytes: u64,
-    ) -> Result<u64, NfsShareError> {
-        let version = self.version();
-        let mut text = files.path_text();
-        let (mut n_files, mut n_bytes) = (0, 0);
-        for file in files.files().skip(usize::try_from(n_skipped).unwrap_or(usize::MAX)) {
-            let path = text.write(file.path);
-            let folder = self.folder(split(path).0).await?;
-            let place = (&folder, split(path).1);
-            let opened = within(version, path, self.client.lookup(place, &self.pool)).await?.file;
-            let mut offset = 0;
-            while offset < file.bytes {
-                let length = (file.bytes - offset).min(PIECE_BYTES);
-                let count = |bytes: &[u8], _: bool| bytes.len() as u64;
-                let read = self.client.read(&opened, offset, length, &self.pool, count);
-                match within(version, path, read).await? {
-                    // Shorter than it was made.
-                    0 => break,
-                    n_read => offset += n_read,
-                }
-            }
-            (n_files, n_bytes) = (n_files + 1, n_bytes + file.bytes);
-            if least_bytes <= n_bytes {
-                break;
-            }
-        }
-        Ok(n_files)
-    }
-
-    /// Removes the folder with all that is in it.
-    ///
-    /// # Errors
-    /// A file or folder in it cannot be removed. The marker and the folder stay.
-    pub async fn remove(mut self) -> Result<(), NfsShareError> {
-        self.sweep(&BTreeSet::new()).await?;
-        let version = self.version();
-        let NfsShare { client, pool, root, parent, marker, in_use, .. } = &mut self;
-        if in_use.is_some() {
-            let remove = client.done(Procedure::Remove((root, IN_USE_NAME)), pool);
-            within(version, IN_USE_NAME, remove).await?;
-        }
-        within(version, MARKER_NAME, client.close(marker, pool)).await?;
-        within(version, MARKER_NAME, client.done(Procedure::Remove((root, MARKER_NAME)), pool)).await?;
-        within(version, FOLDER_NAME, client.done(Procedure::RemoveFolder((parent, FOLDER_NAME)), pool)).await
-    }
-
     fn version(&self) -> NfsVersion {
         self.client.version()
     }
@@ -360,39 +191,6 @@ impl NfsShare {
         let version = self.version();
         let found = places::look_up(&mut self.client, &self.root, path, &self.folders, &self.pool);
         within(version, path, found).await
-    }
-
-    /// Removes all files and folders that are not wanted, but for the marker; returns their number.
-    async fn sweep(&mut self, wanted: &BTreeSet<String>) -> Result<u64, NfsShareError> {
-        self.folders = RefCell::default();
-        let version = self.version();
-        let mut n_removed = 0;
-        let mut left = vec![(String::new(), self.root)];
-        while let Some((folder, handle)) = left.pop() {
-            let entries = within(version, &folder, self.client.entries(&handle, &self.pool)).await?;
-            for (name, is_folder) in entries {
-                let path = if folder.is_empty() { name.clone() } else { format!("{folder}/{name}") };
-                let place = (&handle, name.as_str());
-                match (wanted.contains(&path), is_folder) {
-                    _ if path == MARKER_NAME || path == IN_USE_NAME => {}
-                    (true, true) => {
-                        let found = within(version, &path, self.client.lookup(place, &self.pool)).await?;
-                        left.push((path, found.file.handle));
-                    }
-                    (true, false) => {}
-                    (false, true) => {
-                        n_removed += 1;
-                        within(version, &path, remove_folder(&mut self.client, place, &self.pool)).await?;
-                    }
-                    (false, false) => {
-                        n_removed += 1;
-                        within(version, &path, self.client.done(Procedure::Remove(place), &self.pool))
-                            .await?;
-                    }
-                }
-            }
-        }
-        Ok(n_removed)
     }
 
     /// Returns a file with its attributes; `None` if there is none.
@@ -412,8 +210,66 @@ impl NfsShare {
             Err(error) => Err(error),
         }
     }
+}
 
-    /// Returns whether a file has its length, and its first block the stamp of its content, of any generation.
+impl RunFolder for NfsShare {
+    type Error = NfsShareError;
+
+    const OWN_NAMES: &[&str] = &[MARKER_NAME, IN_USE_NAME];
+
+    fn stopped() -> NfsShareError {
+        NfsShareError::Stopped
+    }
+
+    fn forget_folders(&mut self) {
+        self.folders = RefCell::default();
+    }
+
+    async fn has_content(&mut self, content: &FileContent) -> Result<bool, NfsShareError> {
+        let version = self.version();
+        let wanted = marker_text(Some(content));
+        let is_same = |bytes: &[u8], _: bool| bytes == wanted.as_bytes();
+        let read = self.client.read(&self.marker, 0, MARKER_BYTES_MAX.into(), &self.pool, is_same);
+        within(version, MARKER_NAME, read).await
+    }
+
+    async fn mark_content(&mut self, content: Option<&FileContent>) -> Result<(), NfsShareError> {
+        let version = self.version();
+        let write = write_marker(&mut self.client, &self.marker, content, &self.pool);
+        within(version, MARKER_NAME, write).await
+    }
+
+    async fn entries(&mut self, folder: &str) -> Result<Vec<(String, bool)>, NfsShareError> {
+        let handle = self.folder(folder).await?;
+        within(self.version(), folder, self.client.entries(&handle, &self.pool)).await
+    }
+
+    async fn make_folder(&mut self, path: &str) -> Result<(), NfsShareError> {
+        let (folder, name) = split(path);
+        let folder = self.folder(folder).await?;
+        let version = self.version();
+        within(version, path, make_folder(&mut self.client, (&folder, name), &self.pool)).await
+    }
+
+    async fn remove_folder(&mut self, path: &str) -> Result<(), NfsShareError> {
+        let (folder, name) = split(path);
+        let folder = self.folder(folder).await?;
+        let version = self.version();
+        within(version, path, remove_folder(&mut self.client, (&folder, name), &self.pool)).await
+    }
+
+    async fn remove_file(&mut self, path: &str) -> Result<(), NfsShareError> {
+        let (folder, name) = split(path);
+        let folder = self.folder(folder).await?;
+        let version = self.version();
+        within(version, path, self.client.done(Procedure::Remove((&folder, name)), &self.pool)).await
+    }
+
+    async fn length(&mut self, path: &str) -> Result<Option<u64>, NfsShareError> {
+        let found = self.find(path).await?.map(|(_, attributes)| attributes);
+        Ok(found.filter(|attributes| !attributes.is_folder).map(|attributes| attributes.n_bytes))
+    }
+
     async fn is_right(
         &mut self,
         file: &PopulatedFile,
@@ -431,13 +287,10 @@ impl NfsShare {
         let stamp = |bytes: &[u8], _: bool| bytes.first_chunk::<STAMP_BYTES>().copied();
         let version = self.version();
         let read = self.client.read(&found, 0, STAMP_BYTES as u64, &self.pool, stamp);
-        let Some(found) = within(version, path, read).await? else { return Ok(false) };
-        let expected = content.stamp(FileVersion { file: file.path.file_id(), generation: 0 }, 0);
-        // The third of four numbers is the generation.
-        Ok(found[..8] == expected[..8] && found[12..] == expected[12..])
+        let found = within(version, path, read).await?;
+        Ok(found.is_some_and(|found| content.is_of_block(file.path.file_id(), 0, &found)))
     }
 
-    /// Writes a file of generation 0.
     async fn write(
         &mut self,
         file: &PopulatedFile,
@@ -465,20 +318,54 @@ impl NfsShare {
         within(version, path, self.client.close(&opened, &self.pool)).await
     }
 
-    /// Returns whether the marker says that all files in the folder have this content.
-    async fn has_content(&mut self, content: &FileContent) -> Result<bool, NfsShareError> {
+    async fn read_file(&mut self, path: &str, n_bytes: u64) -> Result<(), NfsShareError> {
         let version = self.version();
-        let wanted = marker_text(Some(content));
-        let is_same = |bytes: &[u8], _: bool| bytes == wanted.as_bytes();
-        let read = self.client.read(&self.marker, 0, MARKER_BYTES_MAX, &self.pool, is_same);
-        within(version, MARKER_NAME, read).await
+        let (folder, name) = split(path);
+        let folder = self.folder(folder).await?;
+        let opened = within(version, path, self.client.lookup((&folder, name), &self.pool)).await?.file;
+        let mut offset = 0;
+        while offset < n_bytes {
+            let length = (n_bytes - offset).min(PIECE_BYTES);
+            let count = |bytes: &[u8], _: bool| bytes.len() as u64;
+            let read = self.client.read(&opened, offset, length, &self.pool, count);
+            match within(version, path, read).await? {
+                // Shorter than it was made.
+                0 => break,
+                n_read => offset += n_read,
+            }
+        }
+        Ok(())
     }
 
-    /// Writes into the marker which content all files in the folder have; `None` while they have several.
-    async fn mark_content(&mut self, content: Option<&FileContent>) -> Result<(), NfsShareError> {
+    async fn remove(mut self) -> Result<(), NfsShareError> {
+        self.forget_folders();
+        self.sweep(&BTreeSet::new()).await?;
         let version = self.version();
-        let write = write_marker(&mut self.client, &self.marker, content, &self.pool);
-        within(version, MARKER_NAME, write).await
+        let NfsShare { client, pool, root, parent, marker, in_use, .. } = &mut self;
+        if in_use.is_some() {
+            let remove = client.done(Procedure::Remove((root, IN_USE_NAME)), pool);
+            within(version, IN_USE_NAME, remove).await?;
+        }
+        within(version, MARKER_NAME, client.close(marker, pool)).await?;
+        within(version, MARKER_NAME, client.done(Procedure::Remove((root, MARKER_NAME)), pool)).await?;
+        within(version, FOLDER_NAME, client.done(Procedure::RemoveFolder((parent, FOLDER_NAME)), pool)).await
+    }
+
+    /// Three times in a lease, and before another run takes this one for ended.
+    fn renewal_interval(&self) -> Option<Duration> {
+        let lease = self.client.lease_seconds().map(|lease| u64::from(lease) * 1000 / 3);
+        Some(Duration::from_millis(lease.unwrap_or(IN_USE_SECONDS * 1000).max(1000)))
+    }
+
+    async fn renew(&mut self) -> Result<(), NfsShareError> {
+        let version = self.client.version();
+        match self.in_use {
+            Some(in_use) => {
+                let set = self.client.done(Procedure::SetTimes(&in_use, None), &self.pool);
+                within(version, IN_USE_NAME, set).await
+            }
+            None => within(version, MARKER_NAME, self.client.renew(&self.pool)).await,
+        }
     }
 }
 
@@ -594,21 +481,6 @@ async fn write_marker(
     let fill = &mut |_: u64, bytes: &mut [u8]| bytes.copy_from_slice(&text.as_bytes()[..bytes.len()]);
     let range = FileRange { offset: 0, length: text.len() as u64 };
     client.write(marker, range, true, fill, pool).await.map(drop)
-}
-
-/// Returns the text of a marker. All of them are of one length, so that one is written over another.
-fn marker_text(content: Option<&FileContent>) -> String {
-    let number = content.map_or(0, content_number);
-    format!("{MARKER_TEXT}{number:016x}\n")
-}
-
-/// Returns a number of a content, which depends on all of it.
-fn content_number(content: &FileContent) -> u64 {
-    let version = FileVersion { file: FileId(0), generation: 0 };
-    let mut block = [0; files::BLOCK_BYTES];
-    content.fill(version, 0, &mut block);
-    let words = block.chunks_exact(8).map(|word| word.try_into().map_or(0, u64::from_le_bytes));
-    words.fold(1, |sum, word| mix_bits(sum ^ word))
 }
 
 /// Waits for a request beside the clients, not forever.

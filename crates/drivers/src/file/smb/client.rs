@@ -28,7 +28,9 @@ use super::status::NtStatus;
 use super::wire::{InfoClass, LockUse, OpenMode, OpenedFile, Request, SAME_FILE, SmbReply};
 use crate::file::Durability;
 use crate::file::content::ClientContent;
+use crate::file::found_names::FoundNames;
 use crate::file::handle_table::{HandleTable, OpenFile};
+use crate::file::run_folder::DEPTH_MAX;
 
 /// The most names that a listing has when it is asked for in one chain: those of 255 characters fit a page of 64 KiB.
 const CHAINED_NAMES_MAX: u32 = 100;
@@ -38,9 +40,6 @@ const LISTED_MAX: u64 = 1 << 20;
 
 /// The most pages of a listing: a server may return one name at a time, but not forever.
 const PAGES_MAX: u32 = 1 << 16;
-
-/// The most folders within each other that are removed.
-const DEPTH_MAX: usize = 64;
 
 /// The time from which the times are counted that clients set, 2020-01-01 00:00 UTC, and the second between them, in units of
 /// 100 ns since 1601: (11,644,473,600 + 1,577,836,800) · 10⁷.
@@ -81,20 +80,14 @@ impl NameCount {
         Ok(())
     }
 
-    /// Holds the number of names against the one that the search must find. In a captured mix the number is that of another
-    /// server, whose folders may have had others.
+    /// Holds the number of names against the one that the search must find.
     fn check(&self, operation: &FileOperation, pattern: FilePath, size: FindSize) -> Result<(), SmbFailure> {
-        let must_succeed = operation.expected == Expectation::Success;
-        let n_names = self.n_names.min(size.wanted.into());
-        if n_names == 0 {
-            let is_none_right = must_succeed && (size.found == Some(0) || size.wanted == 0);
-            return if is_none_right { Ok(()) } else { Err(SmbFailure::status(NtStatus::NO_SUCH_FILE)) };
+        let n_wanted = self.n_names.min(size.wanted.into());
+        match FoundNames::of(n_wanted, operation.expected, pattern, size) {
+            FoundNames::Right => Ok(()),
+            FoundNames::Missing => Err(SmbFailure::status(NtStatus::NO_SUCH_FILE)),
+            FoundNames::Wrong => Err(SmbFailure::violation(Violation::OtherListing, self.n_names)),
         }
-        let is_known = must_succeed && matches!(pattern, FilePath::Populated(_));
-        if is_known && size.found.is_some_and(|all| u64::from(all.min(size.wanted)) != n_names) {
-            return Err(SmbFailure::violation(Violation::OtherListing, self.n_names));
-        }
-        Ok(())
     }
 }
 

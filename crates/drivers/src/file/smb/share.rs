@@ -8,10 +8,10 @@ use std::net::IpAddr;
 use std::ops::ControlFlow;
 use std::time::Duration;
 
-use files::{FileContent, FileId as ContentId, FileVersion, PopulatedFile, STAMP_BYTES};
+use files::{FileContent, FileVersion, PopulatedFile, STAMP_BYTES};
 use smb2::types::FileId;
 use thiserror::Error;
-use units::{Nanos, mix_bits};
+use units::Nanos;
 
 use super::client::{SmbClient, join};
 use super::connection::SmbConnection;
@@ -22,27 +22,10 @@ use super::paths;
 use super::status::NtStatus;
 use super::target::{SmbDialect, SmbTarget};
 use super::wire::{OpenMode, Request, SmbReply};
-use crate::file::FileSetPlan;
-use crate::file::directory::{FOLDER_NAME, PopulationCheck, PopulationSummary};
+use crate::file::directory::FOLDER_NAME;
+use crate::file::marker::{MARKER_BYTES_MAX, MARKER_NAME, marker_text};
+use crate::file::run_folder::{PIECE_BYTES, REQUEST_MAX, RunFolder};
 use crate::net::{SourceAddressError, TargetEndpoint, TargetPolicy};
-
-/// The name of the file in the folder that says whose it is.
-const MARKER_NAME: &str = ".plimsoll";
-
-/// The beginning of the marker.
-const MARKER_TEXT: &str = "\
-Plimsoll keeps the files of a file server's clients in this folder, and removes them.
-Do not keep anything else here.
-content ";
-
-/// The most bytes of a marker that are read.
-const MARKER_BYTES_MAX: u32 = 1024;
-
-/// The bytes that are written at a time.
-const PIECE_BYTES: u64 = 1 << 20;
-
-/// The most time that one request beside the clients takes: a listing, or the last piece of a file.
-const REQUEST_MAX: Duration = Duration::from_secs(60);
 
 /// The attempt to work in the folder, as errors name it.
 const OPENING_FOLDER: &str = "opening the folder";
@@ -171,168 +154,70 @@ impl SmbShare {
         &self.facts
     }
 
-    /// Makes what is missing of a population, and removes what is no part of it: what a cycle that was cut off has left.
-    /// Files that are right are kept. `progress` is told the bytes done and the bytes of all files, and may stop.
-    ///
-    /// # Errors
-    /// A file or folder cannot be made or removed, or `progress` stops.
-    pub async fn populate(
-        &mut self,
-        files: &FileSetPlan,
-        progress: &mut dyn FnMut(u64, u64) -> ControlFlow<()>,
-    ) -> Result<PopulationSummary, SmbShareError> {
-        let mut summary = PopulationSummary::default();
-        let content = files.content();
-        let folders: BTreeSet<String> = files.folders().iter().map(|folder| self.path(folder)).collect();
-        let mut text = files.path_text();
-        let mut wanted = folders.clone();
-        let is_same = self.has_content(&content).await?;
-        if is_same {
-            wanted.extend(files.files().map(|file| self.path(text.write(file.path))));
-        } else {
-            // No file can be right whose bytes are those of another seed.
-            self.mark_content(None).await?;
-        }
-        summary.n_removed = self.sweep(&wanted).await?;
-        drop(wanted);
-        if !is_same {
-            self.mark_content(Some(&content)).await?;
-        }
-        for folder in &folders {
-            let made = self.client.create(folder, OpenMode::FOLDER, &self.pool);
-            let made = within(folder, made).await?;
-            within(folder, self.client.single(Request::Close(made.id), &self.pool)).await?;
-        }
-        let total = files.bytes();
-        let mut done = 0;
-        for file in files.files() {
-            let path = self.path(text.write(file.path));
-            if self.is_right(&file, &path, &content).await? {
-                summary.n_kept += 1;
-                summary.kept_bytes += file.bytes;
-            } else {
-                self.write(&file, &path, &content, &mut |piece| progress(done + piece, total)).await?;
-                summary.n_made += 1;
-                summary.made_bytes += file.bytes;
-            }
-            done += file.bytes;
-            if progress(done, total).is_break() {
-                return Err(SmbShareError::Stopped);
-            }
-        }
-        Ok(summary)
-    }
-
-    /// Checks that every file of a population is there with its length.
-    ///
-    /// # Errors
-    /// The server does not answer, or refuses for another reason than that a file is missing.
-    pub async fn check(&mut self, files: &FileSetPlan) -> Result<PopulationCheck, SmbShareError> {
-        let mut text = files.path_text();
-        let mut n_files = 0;
-        for file in files.files() {
-            let relative = text.write(file.path);
-            let path = self.path(relative);
-            match self.length(&path).await? {
-                Some(found) if found == file.bytes => n_files += 1,
-                Some(found) => {
-                    let path = relative.to_owned();
-                    return Ok(PopulationCheck::WrongLength { path, expected: file.bytes, found });
-                }
-                None => return Ok(PopulationCheck::Missing { path: relative.to_owned() }),
-            }
-        }
-        Ok(PopulationCheck::Complete { n_files })
-    }
-
-    /// Reads files of a population, after so many, until they have this size together; returns their number.
-    ///
-    /// # Errors
-    /// A file cannot be read.
-    pub async fn read(
-        &mut self,
-        files: &FileSetPlan,
-        n_skipped: u64,
-        least_bytes: u64,
-    ) -> Result<u64, SmbShareError> {
-        let mut text = files.path_text();
-        let (mut n_files, mut n_bytes) = (0, 0);
-        for file in files.files().skip(usize::try_from(n_skipped).unwrap_or(usize::MAX)) {
-            let path = self.path(text.write(file.path));
-            let opened = within(&path, self.client.create(&path, OpenMode::EXISTING, &self.pool)).await?;
-            let mut offset = 0;
-            while offset < file.bytes {
-                let length = (file.bytes - offset).min(PIECE_BYTES);
-                let read = self.client.read_piece(opened.id, offset, length, &self.pool);
-                offset += u64::from(within(&path, read).await?);
-            }
-            within(&path, self.client.single(Request::Close(opened.id), &self.pool)).await?;
-            (n_files, n_bytes) = (n_files + 1, n_bytes + file.bytes);
-            if least_bytes <= n_bytes {
-                break;
-            }
-        }
-        Ok(n_files)
-    }
-
-    /// Removes the folder with all that is in it.
-    ///
-    /// # Errors
-    /// A file or folder in it cannot be removed. The marker and the folder stay.
-    pub async fn remove(mut self) -> Result<(), SmbShareError> {
-        self.sweep(&BTreeSet::new()).await?;
-        let folder = self.folder.clone();
-        within(&folder, self.client.single(Request::DeleteOnClose(self.marker), &self.pool)).await?;
-        within(&folder, self.client.single(Request::Close(self.marker), &self.pool)).await?;
-        within(&folder, self.client.remove(&folder, OpenMode::FOLDER_DELETION, &self.pool)).await
-    }
-
     /// Returns a path below the folder, as the server reads it.
     fn path(&self, relative: &str) -> String {
         let mut path = String::new();
         paths::write(&self.folder, relative, &mut path);
         path
     }
+}
 
-    /// Removes all files and folders that are not wanted, but for the marker; returns their number.
-    async fn sweep(&mut self, wanted: &BTreeSet<String>) -> Result<u64, SmbShareError> {
-        let marker = join(&self.folder, MARKER_NAME);
-        let mut n_removed = 0;
-        let mut left = vec![self.folder.clone()];
-        while let Some(folder) = left.pop() {
-            let entries = within(&folder, self.client.entries(&folder, &self.pool)).await?;
-            for (name, is_folder) in entries {
-                let path = join(&folder, &name);
-                match (wanted.contains(&path), is_folder) {
-                    _ if path == marker => {}
-                    (true, true) => left.push(path),
-                    (true, false) => {}
-                    (false, true) => {
-                        n_removed += 1;
-                        within(&path, self.client.remove_tree(&path, false, &self.pool)).await?;
-                    }
-                    (false, false) => {
-                        n_removed += 1;
-                        within(&path, self.client.remove(&path, OpenMode::DELETION, &self.pool)).await?;
-                    }
-                }
-            }
-        }
-        Ok(n_removed)
+impl RunFolder for SmbShare {
+    type Error = SmbShareError;
+
+    const OWN_NAMES: &[&str] = &[MARKER_NAME];
+
+    fn stopped() -> SmbShareError {
+        SmbShareError::Stopped
     }
 
-    /// Returns the length of a file; `None` if there is none.
+    async fn has_content(&mut self, content: &FileContent) -> Result<bool, SmbShareError> {
+        let mut text = Vec::new();
+        let read = Request::Read(self.marker, 0, MARKER_BYTES_MAX);
+        let take = &mut |reply: SmbReply<'_>| {
+            text.extend_from_slice(reply.data(MARKER_BYTES_MAX)?);
+            Ok(())
+        };
+        within(&self.folder, self.client.asked(read, &self.pool, take)).await?;
+        Ok(text == marker_text(Some(content)).into_bytes())
+    }
+
+    async fn mark_content(&mut self, content: Option<&FileContent>) -> Result<(), SmbShareError> {
+        write_marker(&mut self.client, self.marker, content, &self.folder, &self.pool).await
+    }
+
+    async fn entries(&mut self, folder: &str) -> Result<Vec<(String, bool)>, SmbShareError> {
+        let folder = self.path(folder);
+        within(&folder, self.client.entries(&folder, &self.pool)).await
+    }
+
+    async fn make_folder(&mut self, path: &str) -> Result<(), SmbShareError> {
+        let path = self.path(path);
+        let made = within(&path, self.client.create(&path, OpenMode::FOLDER, &self.pool)).await?;
+        within(&path, self.client.single(Request::Close(made.id), &self.pool)).await
+    }
+
+    async fn remove_folder(&mut self, path: &str) -> Result<(), SmbShareError> {
+        let path = self.path(path);
+        within(&path, self.client.remove_tree(&path, false, &self.pool)).await
+    }
+
+    async fn remove_file(&mut self, path: &str) -> Result<(), SmbShareError> {
+        let path = self.path(path);
+        within(&path, self.client.remove(&path, OpenMode::DELETION, &self.pool)).await
+    }
+
     async fn length(&mut self, path: &str) -> Result<Option<u64>, SmbShareError> {
-        let opened = match within(path, self.client.create(path, OpenMode::QUERY, &self.pool)).await {
+        let path = self.path(path);
+        let opened = match within(&path, self.client.create(&path, OpenMode::QUERY, &self.pool)).await {
             Ok(opened) => opened,
             Err(SmbShareError::File { code, .. }) if NtStatus(code).is_missing() => return Ok(None),
             Err(error) => return Err(error),
         };
-        within(path, self.client.single(Request::Close(opened.id), &self.pool)).await?;
+        within(&path, self.client.single(Request::Close(opened.id), &self.pool)).await?;
         Ok((!opened.is_folder).then_some(opened.length))
     }
 
-    /// Returns whether a file has its length, and its first block the stamp of its content, of any generation.
     async fn is_right(
         &mut self,
         file: &PopulatedFile,
@@ -345,7 +230,8 @@ impl SmbShare {
         if file.bytes < STAMP_BYTES as u64 {
             return Ok(true);
         }
-        let opened = within(path, self.client.create(path, OpenMode::EXISTING, &self.pool)).await?;
+        let path = self.path(path);
+        let opened = within(&path, self.client.create(&path, OpenMode::EXISTING, &self.pool)).await?;
         let mut found = [0; STAMP_BYTES];
         let read = Request::Read(opened.id, 0, STAMP_BYTES as u32);
         let take = &mut |reply: SmbReply<'_>| {
@@ -353,14 +239,11 @@ impl SmbShare {
             found[..data.len()].copy_from_slice(data);
             Ok(())
         };
-        within(path, self.client.asked(read, &self.pool, take)).await?;
-        within(path, self.client.single(Request::Close(opened.id), &self.pool)).await?;
-        let expected = content.stamp(FileVersion { file: file.path.file_id(), generation: 0 }, 0);
-        // The third of four numbers is the generation.
-        Ok(found[..8] == expected[..8] && found[12..] == expected[12..])
+        within(&path, self.client.asked(read, &self.pool, take)).await?;
+        within(&path, self.client.single(Request::Close(opened.id), &self.pool)).await?;
+        Ok(content.is_of_block(file.path.file_id(), 0, &found))
     }
 
-    /// Writes a file of generation 0.
     async fn write(
         &mut self,
         file: &PopulatedFile,
@@ -368,38 +251,40 @@ impl SmbShare {
         content: &FileContent,
         progress: &mut dyn FnMut(u64) -> ControlFlow<()>,
     ) -> Result<(), SmbShareError> {
-        let opened = within(path, self.client.create(path, OpenMode::NEW_OR_EMPTY, &self.pool)).await?;
+        let path = self.path(path);
+        let opened = within(&path, self.client.create(&path, OpenMode::NEW_OR_EMPTY, &self.pool)).await?;
         let version = FileVersion { file: file.path.file_id(), generation: 0 };
         let mut offset = 0;
         while offset < file.bytes {
             let length = (file.bytes - offset).min(PIECE_BYTES);
             let fill = &mut |at: u64, bytes: &mut [u8]| content.fill(version, at, bytes);
             let written = self.client.write_piece(opened.id, offset, length, fill, &self.pool);
-            offset += u64::from(within(path, written).await?);
+            offset += u64::from(within(&path, written).await?);
             if progress(offset).is_break() {
                 return Err(SmbShareError::Stopped);
             }
         }
-        within(path, self.client.single(Request::Close(opened.id), &self.pool)).await
+        within(&path, self.client.single(Request::Close(opened.id), &self.pool)).await
     }
 
-    /// Returns whether the marker says that all files in the folder have this content.
-    async fn has_content(&mut self, content: &FileContent) -> Result<bool, SmbShareError> {
-        let folder = self.folder.clone();
-        let mut text = Vec::new();
-        let read = Request::Read(self.marker, 0, MARKER_BYTES_MAX);
-        let take = &mut |reply: SmbReply<'_>| {
-            text.extend_from_slice(reply.data(MARKER_BYTES_MAX)?);
-            Ok(())
-        };
-        within(&folder, self.client.asked(read, &self.pool, take)).await?;
-        Ok(text == marker_text(Some(content)).into_bytes())
+    async fn read_file(&mut self, path: &str, n_bytes: u64) -> Result<(), SmbShareError> {
+        let path = self.path(path);
+        let opened = within(&path, self.client.create(&path, OpenMode::EXISTING, &self.pool)).await?;
+        let mut offset = 0;
+        while offset < n_bytes {
+            let length = (n_bytes - offset).min(PIECE_BYTES);
+            let read = self.client.read_piece(opened.id, offset, length, &self.pool);
+            offset += u64::from(within(&path, read).await?);
+        }
+        within(&path, self.client.single(Request::Close(opened.id), &self.pool)).await
     }
 
-    /// Writes into the marker which content all files in the folder have; `None` while they have several.
-    async fn mark_content(&mut self, content: Option<&FileContent>) -> Result<(), SmbShareError> {
-        let folder = self.folder.clone();
-        write_marker(&mut self.client, self.marker, content, &folder, &self.pool).await
+    async fn remove(mut self) -> Result<(), SmbShareError> {
+        self.sweep(&BTreeSet::new()).await?;
+        let SmbShare { client, pool, folder, marker, .. } = &mut self;
+        within(folder, client.single(Request::DeleteOnClose(*marker), pool)).await?;
+        within(folder, client.single(Request::Close(*marker), pool)).await?;
+        within(folder, client.remove(folder, OpenMode::FOLDER_DELETION, pool)).await
     }
 }
 
@@ -469,21 +354,6 @@ async fn write_marker(
     let fill = &mut |_: u64, bytes: &mut [u8]| bytes.copy_from_slice(&text.as_bytes()[..bytes.len()]);
     within(folder, client.write_piece(marker, 0, text.len() as u64, fill, pool)).await?;
     Ok(())
-}
-
-/// Returns the text of a marker. All of them are of one length, so that one is written over another.
-fn marker_text(content: Option<&FileContent>) -> String {
-    let number = content.map_or(0, content_number);
-    format!("{MARKER_TEXT}{number:016x}\n")
-}
-
-/// Returns a number of a content, which depends on all of it.
-fn content_number(content: &FileContent) -> u64 {
-    let version = FileVersion { file: ContentId(0), generation: 0 };
-    let mut block = [0; files::BLOCK_BYTES];
-    content.fill(version, 0, &mut block);
-    let words = block.chunks_exact(8).map(|word| word.try_into().map_or(0, u64::from_le_bytes));
-    words.fold(1, |sum, word| mix_bits(sum ^ word))
 }
 
 /// Waits for a request beside the clients, not forever.
