@@ -119,7 +119,9 @@ pub(super) fn parts(line: &str) -> Result<Line<'_>, LoadProblem> {
     let status = tokens.last().and_then(|last| status(last));
     let Some(expected) = status.filter(|_| 2 <= tokens.len()) else { return Ok(Line::Skipped) };
     let known = known(name)?;
-    let arguments = tokens[1..tokens.len() - 1].to_vec();
+    tokens.pop();
+    tokens.remove(0);
+    let arguments = tokens;
     if arguments.len() != known.n_arguments {
         let expected = known.n_arguments;
         let found = arguments.len();
@@ -217,20 +219,20 @@ fn status(text: &str) -> Option<Expectation> {
 /// Reads a number as C's `strtoll` does with base 0, but for what follows it: decimal, octal with `0`, hexadecimal
 /// with `0x`.
 pub(super) fn number(text: &str) -> Result<i64, LoadProblem> {
-    let (sign, digits) = match text.strip_prefix('-') {
-        Some(digits) => ("-", digits),
-        None => ("", text),
-    };
-    let (radix, digits) = match digits.strip_prefix("0x").or_else(|| digits.strip_prefix("0X")) {
+    let (is_negative, unsigned) = text.strip_prefix('-').map_or((false, text), |unsigned| (true, unsigned));
+    let (radix, digits) = match unsigned.strip_prefix("0x").or_else(|| unsigned.strip_prefix("0X")) {
         Some(digits) => (16, digits),
-        None if 1 < digits.len() && digits.starts_with('0') => (8, &digits[1..]),
-        None => (10, digits),
+        None if 1 < unsigned.len() && unsigned.starts_with('0') => (8, &unsigned[1..]),
+        None => (10, unsigned),
     };
     if digits.is_empty() || !digits.chars().all(|digit| digit.is_digit(radix)) {
         return Err(LoadProblem::NotANumber(text.to_owned()));
     }
-    let outside = |_| LoadProblem::NumberOutside { found: text.to_owned(), most: i64::MAX as u64 };
-    i64::from_str_radix(&format!("{sign}{digits}"), radix).map_err(outside)
+    let signed = |magnitude| {
+        if is_negative { 0_i64.checked_sub_unsigned(magnitude) } else { i64::try_from(magnitude).ok() }
+    };
+    let number = u64::from_str_radix(digits, radix).ok().and_then(signed);
+    number.ok_or_else(|| LoadProblem::NumberOutside { found: text.to_owned(), most: i64::MAX as u64 })
 }
 
 /// Reads a number from 0 to `most`.

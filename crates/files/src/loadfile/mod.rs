@@ -56,6 +56,8 @@ pub struct LoadFile {
     lines: Vec<LoadLine>,
     /// Paths with `/` between their parts.
     texts: Vec<Box<str>>,
+    /// Whether each path is the same for all clients.
+    are_shared: Vec<bool>,
     n_skipped: u64,
 }
 
@@ -168,7 +170,7 @@ impl LoadFile {
 
     /// Returns whether a path is the same for all clients: its text does not name the client.
     pub fn is_shared(&self, path: CapturedPath) -> bool {
-        self.texts.get(path.text as usize).is_none_or(|text| !text.contains(CLIENT))
+        self.are_shared.get(path.text as usize).is_none_or(|is_shared| *is_shared)
     }
 
     /// Counts what the file has.

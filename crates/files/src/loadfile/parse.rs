@@ -7,8 +7,8 @@ use flate2::bufread::MultiGzDecoder;
 
 use super::line::{self, LINE_BYTES_MAX, Line, OperationLine, OperationName};
 use super::{
-    HANDLES_MAX, LINES_MAX, LOOPS_MAX, LoadAction, LoadFile, LoadFileError, LoadLine, LoadProblem, OpenSlots,
-    PATHS_MAX, REQUEST_BYTES_MAX,
+    CLIENT, HANDLES_MAX, LINES_MAX, LOOPS_MAX, LoadAction, LoadFile, LoadFileError, LoadLine, LoadProblem,
+    OpenSlots, PATHS_MAX, REQUEST_BYTES_MAX,
 };
 use crate::{Expectation, FileRange, Handle};
 
@@ -110,8 +110,9 @@ impl Parser {
         texts.sort_unstable_by_key(|(index, _)| *index);
         let mut lines = self.lines;
         lines.shrink_to_fit();
-        let texts = texts.into_iter().map(|(_, text)| text).collect();
-        Ok(LoadFile { lines, texts, n_skipped: self.n_skipped })
+        let texts: Vec<Box<str>> = texts.into_iter().map(|(_, text)| text).collect();
+        let are_shared = texts.iter().map(|text| !text.contains(CLIENT)).collect();
+        Ok(LoadFile { lines, texts, are_shared, n_skipped: self.n_skipped })
     }
 
     /// Adds a line, so many times.
