@@ -48,6 +48,16 @@ impl Secrets {
         self.values.insert((kind, part.key()), value);
     }
 
+    /// Returns the values of parts by the request's index and the key of the part, for the encrypted link to a load agent.
+    pub fn entries(&self) -> impl ExactSizeIterator<Item = (usize, &str, &str)> {
+        self.values.iter().map(|((kind, key), value)| (*kind, key.as_str(), value.as_str()))
+    }
+
+    /// Adds the value of a part by its key, as a load agent receives it.
+    pub fn insert_entry(&mut self, kind: usize, key: String, value: String) {
+        self.values.insert((kind, key), value);
+    }
+
     /// Sets the values of the workload's data, in its order.
     pub fn set_data(&mut self, data: Vec<Arc<DataTable>>) {
         self.data = data;

@@ -6,11 +6,12 @@ use blake3::Hash;
 use languages::without_credentials;
 use model::{
     ConsistencyCheck, Example, FactSection, MonitoredSource, NamedCount, PLAN_FORMAT, Plan, RunEnding,
-    Series, Testbed, check_agents,
+    Series, Testbed,
 };
 use rusqlite::Connection;
 use units::WallTime;
 
+use crate::codec::wire::check_plan;
 use crate::rows::{self, HeaderRow};
 use crate::{Header, RunFileError, image};
 
@@ -61,8 +62,7 @@ impl Run {
             return Err(RunFileError::OtherPlan { path: path.to_owned(), found, known: PLAN_FORMAT });
         }
         let mut plan = header_row.plan().map_err(|why| damaged("plan", why.to_string()))?;
-        plan.catalog.check().map_err(|why| damaged("plan", why.to_string()))?;
-        check_agents(&plan.agents).map_err(|why| damaged("plan", why.to_string()))?;
+        check_plan(&plan).map_err(|why| damaged("plan", why.to_string()))?;
         if plan.search.is_some() || plan.refinement.is_some() {
             let begun = rows::read_load_points(&database).map_err(in_table("load_point"))?;
             begun.into_iter().for_each(|point| plan.add_load_point(point));

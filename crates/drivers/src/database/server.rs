@@ -32,7 +32,8 @@ impl DatabasePassword {
         DatabasePassword(text.into())
     }
 
-    pub(crate) fn text(&self) -> &str {
+    /// Returns the password, for the server and for the encrypted link to a load agent.
+    pub fn text(&self) -> &str {
         &self.0
     }
 }

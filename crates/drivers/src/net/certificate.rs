@@ -63,6 +63,11 @@ impl Authorities {
         Authorities::new(all).ok_or(AuthoritiesError::None)
     }
 
+    /// Returns the certificates (DER).
+    pub fn certificates(&self) -> impl ExactSizeIterator<Item = &[u8]> {
+        self.0.iter().map(|certificate| &**certificate)
+    }
+
     fn store(&self) -> RootCertStore {
         let mut store = RootCertStore::empty();
         store.add_parsable_certificates(self.0.iter().cloned());

@@ -36,7 +36,11 @@ pub enum ClientIdentityError {
 
 /// A client certificate with its chain and its private key, which is never shown.
 #[derive(Clone)]
-pub struct ClientIdentity(Arc<CertifiedKey>);
+pub struct ClientIdentity {
+    pair: Arc<CertifiedKey>,
+    /// Both as they were read.
+    pem: Arc<[Vec<u8>; 2]>,
+}
 
 impl ClientIdentity {
     /// Reads a certificate, with those of its chain behind it, and its private key (PEM).
@@ -44,6 +48,7 @@ impl ClientIdentity {
     /// # Errors
     /// One of them is missing or cannot be used, or they do not belong together.
     pub fn from_pem(certificate: &[u8], key: &[u8]) -> Result<ClientIdentity, ClientIdentityError> {
+        let pem = Arc::new([certificate.to_owned(), key.to_owned()]);
         let chain = CertificateDer::pem_slice_iter(certificate).collect::<Result<Vec<_>, _>>();
         let chain = chain.map_err(ClientIdentityError::Certificate)?;
         if chain.is_empty() {
@@ -51,10 +56,16 @@ impl ClientIdentity {
         }
         let key = PrivateKeyDer::from_pem_slice(key).map_err(|_| no_key(key))?;
         match CertifiedKey::from_der(chain, key, &ring::default_provider()) {
-            Ok(pair) => Ok(ClientIdentity(Arc::new(pair))),
+            Ok(pair) => Ok(ClientIdentity { pair: Arc::new(pair), pem }),
             Err(Error::InconsistentKeys(InconsistentKeys::KeyMismatch)) => Err(ClientIdentityError::OtherKey),
             Err(error) => Err(ClientIdentityError::Key(error)),
         }
+    }
+
+    /// Returns the certificate and the key (PEM), for the encrypted link to a load agent.
+    pub fn pem(&self) -> [&[u8]; 2] {
+        let [certificate, key] = &*self.pem;
+        [certificate, key]
     }
 }
 
@@ -67,7 +78,7 @@ fn no_key(text: &[u8]) -> ClientIdentityError {
 /// Two are equal if their certificates are: these name the key.
 impl PartialEq for ClientIdentity {
     fn eq(&self, other: &ClientIdentity) -> bool {
-        self.0.cert == other.0.cert
+        self.pair.cert == other.pair.cert
     }
 }
 
@@ -106,7 +117,7 @@ impl ResolvesClientCert for IdentityAnswer {
     /// The names of authorities are not compared: a server may accept more than it lists, and says so if it does not.
     fn resolve(&self, _: &[&[u8]], schemes: &[SignatureScheme]) -> Option<Arc<CertifiedKey>> {
         self.is_asked.store(true, Ordering::Relaxed);
-        let ClientIdentity(pair) = self.identity.as_ref()?;
+        let ClientIdentity { pair, .. } = self.identity.as_ref()?;
         pair.key.choose_scheme(schemes).map(|_| Arc::clone(pair))
     }
 

@@ -1,4 +1,4 @@
-//! The form in which records travel from load agents to the controller.
+//! The form in which records travel from load agents to the controller, and plans to load agents.
 //!
 //! Layout, all numbers of variable length: version; indexes of the load point, of the agent, and of its thread plus one (0:
 //! all of its threads); index of the interval, number of the phase, start, and length; the record as in run files, with its
@@ -7,7 +7,8 @@
 //! A record that was read is well-formed, no more: [`IntervalRecord::check_counts`] and [`IntervalRecord::merge`] find what
 //! contradicts itself or others.
 
-use model::{IntervalRecord, Phase};
+use model::{AgentFault, CatalogFault, IntervalRecord, PLAN_FORMAT, Phase, Plan, check_agents};
+use thiserror::Error;
 use units::Nanos;
 
 use super::CodecError;
@@ -72,6 +73,50 @@ pub fn decode(bytes: &[u8]) -> Result<IntervalRecord, CodecError> {
     };
     from.finish()?;
     Ok(IntervalRecord { thread, detail, ..record })
+}
+
+/// Writes a plan, as run files have it.
+pub fn encode_plan(plan: &Plan) -> Vec<u8> {
+    serde_json::to_vec(plan).expect("a plan can be written")
+}
+
+/// Reads a plan back. Any bytes are safe to pass.
+///
+/// # Errors
+/// The bytes are no plan of this format, or its catalog or its load agents cannot be.
+pub fn decode_plan(bytes: &[u8]) -> Result<Plan, PlanError> {
+    let plan: Plan = serde_json::from_slice(bytes)?;
+    if plan.format != PLAN_FORMAT {
+        return Err(PlanError::Format(plan.format));
+    }
+    check_plan(&plan)?;
+    Ok(plan)
+}
+
+/// A reason why a plan cannot be read.
+#[derive(Debug, Error)]
+pub enum PlanError {
+    /// It has another form.
+    #[error(transparent)]
+    Json(#[from] serde_json::Error),
+    /// It has another format.
+    #[error("the plan has format {0}, expected {PLAN_FORMAT}")]
+    Format(u32),
+    /// Its catalog cannot be.
+    #[error(transparent)]
+    Catalog(#[from] CatalogFault),
+    /// Its load agents cannot be.
+    #[error(transparent)]
+    Agents(#[from] AgentFault),
+}
+
+/// Checks what a stored plan must have to be read by anybody.
+///
+/// # Errors
+/// The first fault.
+pub(crate) fn check_plan(plan: &Plan) -> Result<(), PlanError> {
+    plan.catalog.check()?;
+    Ok(check_agents(&plan.agents)?)
 }
 
 /// Returns the thread with this index plus one; `None` for 0.

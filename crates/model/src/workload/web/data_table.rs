@@ -100,6 +100,24 @@ impl DataTable {
         table.ok_or_else(nothing)?.unless_empty()
     }
 
+    /// Makes a table of columns and of all values, row by row, as [`DataTable::values`] returns them.
+    ///
+    /// # Errors
+    ///
+    /// The columns cannot be, or the values are not those of whole rows.
+    pub fn from_values<'a>(
+        columns: Vec<String>,
+        values: impl IntoIterator<Item = &'a str>,
+    ) -> Result<DataTable, DataError> {
+        let mut table = DataTable::with_columns(columns)?;
+        values.into_iter().try_for_each(|value| table.push(value, 1))?;
+        if !table.ends.len().is_multiple_of(table.columns.len()) {
+            let problem = "expected values of whole rows".to_owned();
+            return Err(DataError { line: 1, problem });
+        }
+        table.unless_empty()
+    }
+
     fn with_columns(columns: Vec<String>) -> Result<DataTable, DataError> {
         let fail = |problem: String| Err(DataError { line: 1, problem });
         if columns.is_empty() || COLUMNS_MAX < columns.len() {
@@ -130,6 +148,12 @@ impl DataTable {
     /// Returns the number of rows; above zero.
     pub fn rows(&self) -> u64 {
         (self.ends.len() / self.columns.len()) as u64
+    }
+
+    /// Returns all values, row by row.
+    pub fn values(&self) -> impl Iterator<Item = &str> {
+        let starts = std::iter::once(0).chain(self.ends.iter().copied());
+        starts.zip(&self.ends).map(|(start, end)| &self.text[start as usize..*end as usize])
     }
 
     /// Returns the names of the columns.
@@ -320,6 +344,8 @@ mod tests {
             let lines: String = rows.iter().map(|(a, b)| format!("{},{}\r\n", quoted(a), quoted(b))).collect();
             let table = DataTable::from_csv(&format!("a,b\n{lines}")).unwrap();
             prop_assert_eq!(table.rows(), rows.len() as u64);
+            let again = DataTable::from_values(table.columns().to_vec(), table.values()).unwrap();
+            prop_assert_eq!(&again, &table);
             for (row, (a, b)) in (0..).zip(&rows) {
                 prop_assert_eq!((table.value(row, 0), table.value(row, 1)), (a.as_str(), b.as_str()));
             }
