@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender};
 
 use engine::StopRequest;
-use model::{Example, IntervalRecord, Outcome, Plan, SutUse};
+use model::{Example, IntervalRecord, Outcome, SutUse};
 use observe::ProcessMeter;
 use testbed::{RunningSut, SutDied, SutError, lower_priority, pin_current_thread};
 use units::{Nanos, RealClock};
@@ -23,8 +23,9 @@ use crate::watch::Watcher;
 const COLLECTOR_NICE: i32 = 10;
 
 /// A load point that has begun.
-pub(crate) struct StartedLoadPoint<'a> {
-    pub(crate) plan: &'a Plan,
+pub(crate) struct StartedLoadPoint {
+    /// The CPUs on which it is collected; empty: any.
+    pub(crate) cpus: Vec<u32>,
     /// Index of the load point.
     pub(crate) index: u32,
     /// The clock of the run.
@@ -63,14 +64,14 @@ impl WatchedServer<'_> {
 /// # Errors
 /// As of [`LoadSide::collect`]; what was collected until then stays collected.
 pub(crate) fn collect_load_point(
-    begun: StartedLoadPoint<'_>,
+    begun: StartedLoadPoint,
     load: &mut impl LoadSide,
     watchers: &mut [Watcher],
     server: WatchedServer<'_>,
     collector: &mut (dyn Collector + Send),
     stop: &StopSwitch<'_>,
 ) -> Result<FamilyCounts, LoadError> {
-    let StartedLoadPoint { plan, index, clock, origin, messages, sender } = begun;
+    let StartedLoadPoint { cpus, index, clock, origin, messages, sender } = begun;
     let collection = Collection {
         seconds: OpenSeconds::new(index, load.sources()),
         spares: load.take_spares(),
@@ -82,9 +83,9 @@ pub(crate) fn collect_load_point(
     std::thread::scope(|scope| {
         for (number, watcher) in (0..).zip(watchers) {
             let sender = sender.clone();
-            let over = &over;
+            let (over, cpus) = (&over, &cpus);
             scope.spawn(move || {
-                deprioritize_thread(plan);
+                deprioritize_thread(cpus);
                 // The collector listens until everybody has hung up.
                 watcher.read_until(over, clock, origin, |at, reading| {
                     let _ = sender.send(Message::Readings(number, at, reading));
@@ -92,8 +93,9 @@ pub(crate) fn collect_load_point(
             });
         }
         drop(sender);
+        let cpus = &cpus;
         scope.spawn(move || {
-            deprioritize_thread(plan);
+            deprioritize_thread(cpus);
             collection.take_all(&messages, stop);
         });
         let result = load.collect(stop);
@@ -136,10 +138,10 @@ impl<'a> WithServer<'a> {
 
 /// Keeps the calling thread out of the way of load and server: off the server's CPUs, and behind the load
 /// threads on theirs. Where the system does not allow it, the load is late now and then, and the result says so.
-fn deprioritize_thread(plan: &Plan) {
+fn deprioritize_thread(cpus: &[u32]) {
     let _ = lower_priority(COLLECTOR_NICE);
-    if !plan.sut.cpus.is_empty() && !plan.load_cpus().is_empty() {
-        let _ = pin_current_thread(plan.load_cpus());
+    if !cpus.is_empty() {
+        let _ = pin_current_thread(cpus);
     }
 }
 

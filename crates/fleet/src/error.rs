@@ -13,6 +13,7 @@ use testbed::SutError;
 use thiserror::Error;
 use units::Bytes;
 
+use crate::agents::AgentError;
 use crate::memory_limit::NoMemoryLimit;
 use crate::seconds::CollectError;
 use crate::setup_error::SetupError;
@@ -38,6 +39,9 @@ pub enum LoadError {
     /// The load side cannot be set up for the workload.
     #[error(transparent)]
     Setup(#[from] SetupError),
+    /// A load agent that is a process of its own has failed.
+    #[error(transparent)]
+    Agent(#[from] AgentError),
     /// A part of the load side has sent a record that does not belong to those of others.
     #[error(transparent)]
     Collect(#[from] CollectError),

@@ -276,7 +276,7 @@ impl Laboratory for FakeLab {
 
     fn go(&mut self) {
         self.add("go");
-        self.load.go();
+        self.load.go(Nanos::ZERO);
     }
 
     fn collect(
@@ -287,7 +287,7 @@ impl Laboratory for FakeLab {
         let (index, sender, messages) = self.prepared.take().expect("prepared");
         let clock = RealClock::start();
         let begun =
-            StartedLoadPoint { plan: &self.plan, index, clock, origin: Nanos::ZERO, messages, sender };
+            StartedLoadPoint { cpus: Vec::new(), index, clock, origin: Nanos::ZERO, messages, sender };
         let server = WatchedServer { sut: None, meter: None };
         let trouble = self.trouble;
         let mut troubled =

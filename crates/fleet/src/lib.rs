@@ -6,11 +6,13 @@
 //! is told to an [`Observer`].
 //!
 //! From top to bottom: `run` (turns), `session` (one run), `order` (of its load points), `laboratory` (the seam to
-//! machines), `local` (this machine), `load` (the load side, a `thread` for each load CPU), `collect`, `seconds` and `watch`
+//! machines), `local` (this machine), `load` (the load side, a `thread` for each load CPU), `agents`
+//! (the load side where load agents are processes of their own), `collect`, `seconds` and `watch`
 //! (what comes of it), `family` (what differs between protocol families). `transcripts` holds the order of events against a
 //! laboratory that only writes down what it is asked for.
 
 mod addresses;
+mod agents;
 mod cache_state_error;
 mod checked;
 mod collect;
@@ -19,6 +21,7 @@ mod error;
 mod event;
 mod family;
 mod family_counts;
+mod form;
 mod laboratory;
 mod load;
 mod local;
@@ -29,6 +32,7 @@ mod record;
 mod reply_changes;
 mod request;
 mod run;
+mod run_load;
 mod seconds;
 mod session;
 mod setup_error;
@@ -46,6 +50,10 @@ mod simulated_load;
 #[cfg(test)]
 mod transcripts;
 
+pub use agents::{
+    AgentEnd, AgentError, AgentFailureKind, AgentFleet, AgentHello, AgentOptions, AgentPlace,
+    AgentRecordError, ConnectError, ConnectProblem, ConnectedAgent, serve_agent,
+};
 pub use cache_state_error::CacheStateError;
 pub use error::{FleetError, INTERRUPTED, LoadError};
 pub use event::{Event, Observer};
@@ -55,7 +63,7 @@ pub use family::{
     FileShare, OrderDatabase, TargetTextError, UrlEncryption, room_in_flight, variant,
 };
 pub use memory_limit::NoMemoryLimit;
-pub use request::{Monitoring, RunRequest, ServerChoice};
+pub use request::{LoadMachines, Monitoring, RunRequest, ServerChoice};
 pub use run::run;
 pub use seconds::CollectError;
 pub use setup_error::SetupError;

@@ -1,6 +1,7 @@
 //! The load side of a run: whatever generates its load. In this process it is a thread per load CPU.
 
 use std::mem::take;
+use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
@@ -8,10 +9,10 @@ use std::thread::{JoinHandle, sleep};
 use std::time::Duration;
 
 use engine::{OpenedSessions, PointSetup, StopRequest};
-use model::{Assignment, LoadPoint, Plan, RecordSource, partition};
+use model::{AgentPlan, Assignment, LoadPoint, Plan, RecordSource, partition};
 use testbed::pin_current_thread;
 use tokio::sync::oneshot;
-use units::{Clock, Nanos, RealClock};
+use units::{Nanos, RealClock};
 
 use crate::error::LoadError;
 use crate::family::ResolvedTarget;
@@ -27,16 +28,25 @@ const LEAD_PER_USER: Nanos = Nanos::from_micros(20);
 /// The period at which the controller looks for a request to stop.
 const STOP_STEP: Duration = Duration::from_millis(20);
 
-/// Index of the load agent in this process, the only one so far.
-const AGENT: u32 = 0;
+/// Index of the load agent in the process of the controller, which is the only one then.
+pub(crate) const ONLY_AGENT: u32 = 0;
 
-/// The load side of a run. For each load point it is called in this order: `prepare`, `go`, `take_spares`, `collect`.
+/// The load side of a run. For each load point it is called in this order: `prepare`, `lead`, `go`, `take_spares`, `collect`.
 pub(crate) trait LoadSide {
     /// The target of the load.
     type Target;
 
     /// Lists the senders of records: each sends one for every interval.
     fn sources(&self) -> Vec<RecordSource>;
+
+    /// Checks operations of every kind from where the load comes, beyond what the controller has checked itself. Parts do so
+    /// one after another.
+    ///
+    /// # Errors
+    /// A part does not reach the target, or is not allowed to.
+    fn probe(&mut self, _: &Self::Target, _: &AtomicBool) -> Result<(), LoadError> {
+        Ok(())
+    }
 
     /// Makes ready for a load point: returns when the sessions of all users are open, or could not be opened. All that
     /// is recorded will be sent to `records`.
@@ -51,8 +61,14 @@ pub(crate) trait LoadSide {
         stop: &AtomicBool,
     ) -> Result<OpenedSessions, LoadError>;
 
-    /// Begins the load point that was prepared; returns its start on the clock of the run.
-    fn go(&mut self) -> Nanos;
+    /// Returns the time that is needed between the decision to begin the load point that was prepared and its start.
+    fn lead(&mut self) -> Nanos;
+
+    /// Begins the load point that was prepared; `origin` is its start on the clock of the run.
+    fn go(&mut self, origin: Nanos);
+
+    /// Ends the load point that was prepared, and does not begin.
+    fn abandon(&mut self);
 
     /// Hands out the ways by which emptied records come back at the load point that was prepared; none where records come
     /// from other machines.
@@ -68,9 +84,16 @@ pub(crate) trait LoadSide {
     fn collect(&mut self, stop: &impl StopRequest) -> Result<FamilyCounts, LoadError>;
 }
 
-/// The load side in this process.
+/// Returns the time between the decision to start a load point and its start: for the users of one process to be made ready.
+pub(crate) fn lead(n_users: u32) -> Nanos {
+    LEAD + Nanos(LEAD_PER_USER.0 * u64::from(n_users))
+}
+
+/// The load threads of a load agent, all in this process.
 pub(crate) struct LoadThreads {
     plan: Arc<Plan>,
+    /// Index of the agent, which is one of the plan.
+    agent: u32,
     /// The clock of the run.
     clock: RealClock,
     /// The threads of the load point that was prepared; none between load points.
@@ -86,10 +109,11 @@ pub(crate) struct LoadThreads {
 }
 
 impl LoadThreads {
-    /// Creates the load side for a plan.
-    pub(crate) fn new(plan: Arc<Plan>, clock: RealClock) -> LoadThreads {
+    /// Creates the load side of an agent of a plan.
+    pub(crate) fn new(plan: Arc<Plan>, agent: u32, clock: RealClock) -> LoadThreads {
         LoadThreads {
             plan,
+            agent,
             clock,
             threads: Vec::new(),
             starts: Vec::new(),
@@ -97,6 +121,11 @@ impl LoadThreads {
             n_users: 0,
             stop: Arc::default(),
         }
+    }
+
+    /// Returns the shares of the agent, one for each of its threads.
+    fn shares(&self) -> Range<u32> {
+        self.plan.agents[self.agent as usize].shares()
     }
 
     /// Waits until all threads are ready, or one has failed.
@@ -145,8 +174,8 @@ impl LoadSide for LoadThreads {
     type Target = ResolvedTarget;
 
     fn sources(&self) -> Vec<RecordSource> {
-        let shares = self.plan.agents[AGENT as usize].shares();
-        shares.map(|share| RecordSource { agent: AGENT, thread: Some(share) }).collect()
+        let agent = self.agent;
+        self.shares().map(|share| RecordSource { agent, thread: Some(share) }).collect()
     }
 
     fn prepare(
@@ -158,14 +187,15 @@ impl LoadSide for LoadThreads {
     ) -> Result<OpenedSessions, LoadError> {
         let (report, ready) = channel();
         self.stop = Arc::default();
-        self.spares = SpareRecords::default();
+        let shares = self.shares();
+        self.spares = SpareRecords::of_threads_from(shares.start);
         self.n_users = point.load.in_flight_max();
-        let shares = self.plan.agents[AGENT as usize].shares();
         let assignments = partition(point.index, point.load, self.plan.load_threads());
         for assignment in assignments.into_iter().filter(|assignment| shares.contains(&assignment.share)) {
             let (start, origin) = oneshot::channel();
             let thread = LoadThread {
                 plan: Arc::clone(&self.plan),
+                agent: self.agent,
                 point,
                 assignment,
                 target: target.clone(),
@@ -186,13 +216,21 @@ impl LoadSide for LoadThreads {
         self.join().map(|_| sessions)
     }
 
-    fn go(&mut self) -> Nanos {
-        let origin = self.clock.now() + LEAD + Nanos(LEAD_PER_USER.0 * u64::from(self.n_users));
+    fn lead(&mut self) -> Nanos {
+        lead(self.n_users)
+    }
+
+    fn go(&mut self, origin: Nanos) {
         for start in take(&mut self.starts) {
             // A thread that has ended since says why when it is joined.
             let _ = start.send(origin);
         }
-        origin
+    }
+
+    fn abandon(&mut self) {
+        self.starts.clear();
+        // Nothing was recorded, and whoever begins the next load point is told what is wrong.
+        let _ = self.join();
     }
 
     fn take_spares(&mut self) -> SpareRecords {
@@ -224,6 +262,7 @@ impl Drop for StopOnPanic {
 /// One load thread of one load point.
 struct LoadThread {
     plan: Arc<Plan>,
+    agent: u32,
     point: LoadPoint,
     assignment: Assignment,
     target: ResolvedTarget,
@@ -250,13 +289,14 @@ impl LoadThread {
     }
 
     fn run_here(self) -> Result<FamilyCounts, ThreadFailure> {
-        let LoadThread { plan, point, assignment, target, clock, start, stop, outbox } = self;
-        if let Some(cpu) = plan.load_cpus().get(assignment.share as usize) {
+        let LoadThread { plan, agent, point, assignment, target, clock, start, stop, outbox } = self;
+        let AgentPlan { cpus, first_share, .. } = &plan.agents[agent as usize];
+        if let Some(cpu) = cpus.get((assignment.share - first_share) as usize) {
             pin_current_thread(&[*cpu])?;
         }
         let setup = PointSetup {
             point,
-            agent: AGENT,
+            agent,
             assignment,
             schedule: plan.schedule(point),
             phases: plan.phases,

@@ -80,7 +80,7 @@ impl<S> LocalLab<S> {
         stop: &AtomicBool,
         load: impl FnOnce(Arc<Plan>, RealClock) -> S,
     ) -> Result<LocalLab<S>, FleetError> {
-        let clock = RealClock::start();
+        let clock = request.load.clock();
         check_disk(request)?;
         let secrets = request.secrets.clone();
         let (sut, target) = match &request.server {
@@ -222,7 +222,11 @@ impl<S: LoadSide<Target = ResolvedTarget>> Laboratory for LocalLab<S> {
     }
 
     fn probe(&mut self, stop: &AtomicBool) -> Result<(), FleetError> {
-        Ok(self.target.probe(&self.plan, self.clock, stop)?)
+        self.target.probe(&self.plan, self.clock, stop)?;
+        match self.load.probe(&self.target, stop) {
+            Err(_) if stop.load(Ordering::Relaxed) => Err(VerifyError::Interrupted.into()),
+            probed => Ok(probed?),
+        }
     }
 
     fn watch(
@@ -273,7 +277,9 @@ impl<S: LoadSide<Target = ResolvedTarget>> Laboratory for LocalLab<S> {
     }
 
     fn go(&mut self) {
-        self.origin = self.load.go();
+        let lead = self.load.lead();
+        self.origin = self.clock.now() + lead;
+        self.load.go(self.origin);
     }
 
     fn collect(
@@ -284,7 +290,7 @@ impl<S: LoadSide<Target = ResolvedTarget>> Laboratory for LocalLab<S> {
         let prepared = self.prepared.take().expect("a load point is prepared before it begins");
         let PreparedPoint { index, sender, messages } = prepared;
         let begun = StartedLoadPoint {
-            plan: &self.plan,
+            cpus: collector_cpus(&self.plan),
             index,
             clock: self.clock,
             origin: self.origin,
@@ -302,6 +308,12 @@ impl<S: LoadSide<Target = ResolvedTarget>> Laboratory for LocalLab<S> {
         // The server goes with its handle.
         drop(self.sut);
     }
+}
+
+/// Returns the CPUs of this machine on which what load threads record is collected: theirs, where the server has its own;
+/// empty: any.
+fn collector_cpus(plan: &Plan) -> Vec<u32> {
+    if plan.sut.cpus.is_empty() { Vec::new() } else { plan.load_cpus() }
 }
 
 /// Checks that the files of users on a server that is to be started are on a disk.

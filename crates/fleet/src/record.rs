@@ -21,6 +21,9 @@ use crate::reading::MonitorReading;
 use crate::seconds::MissingRecord;
 use crate::stop::StopSwitch;
 
+/// The name of the check that all records of a load point came.
+pub(crate) const RECORDS_COMPLETE: &str = "records complete";
+
 /// The record of a run: its run file and its analysis.
 pub(crate) struct RunRecord {
     writer: Writer,
@@ -252,7 +255,7 @@ impl<O: Observer + Send> Collector for PointRecorder<'_, O> {
         let check = ConsistencyCheck {
             load_point: self.load_point,
             moment: CheckMoment::After,
-            name: "records complete".to_owned(),
+            name: RECORDS_COMPLETE.to_owned(),
             holds: false,
             found,
         };
@@ -269,7 +272,7 @@ impl<O: Observer + Send> Collector for PointRecorder<'_, O> {
 }
 
 /// Names the first record that is missing, and the number of all.
-fn missing_text(records: &[MissingRecord]) -> String {
+pub(crate) fn missing_text(records: &[MissingRecord]) -> String {
     let Some(MissingRecord { of, index, start }) = records.first() else { return String::new() };
     let all = match records.len() {
         1 => String::new(),

@@ -42,6 +42,11 @@ impl ReplyChanges {
         other.0.iter().for_each(|(kind, change)| self.add_one(kind, *change));
     }
 
+    /// Returns the changes by their kinds.
+    pub(crate) fn iter(&self) -> impl ExactSizeIterator<Item = (&str, &ReplyChange)> {
+        self.0.iter().map(|(kind, change)| (kind.as_str(), change))
+    }
+
     /// Returns a check per kind: it holds if the replies changed with time only.
     pub(crate) fn rows(&self) -> Vec<CheckedRow> {
         let row = |(kind, change): (&String, &ReplyChange)| {
@@ -60,7 +65,7 @@ impl ReplyChange {
             _ => (self, other),
         };
         ReplyChange {
-            n: earlier.n + later.n,
+            n: earlier.n.saturating_add(later.n),
             is_mixed: earlier.is_mixed || later.is_mixed,
             is_of_load: earlier.is_of_load || later.is_of_load,
             ..earlier

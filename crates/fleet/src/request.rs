@@ -1,11 +1,14 @@
 //! A run as it is asked for.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use model::{Notes, Plan, Secrets};
 use observe::{MonitorSource, ProcessSelector};
 use testbed::{Acceleration, SutServer};
+use units::RealClock;
 
+use crate::agents::AgentFleet;
 use crate::family::ExternalServer;
 
 /// A request for a run: its plan, and everything else that it needs.
@@ -32,12 +35,33 @@ pub struct RunRequest<'a> {
     pub files_dir: PathBuf,
     /// Our own program, which makes pages behind some servers.
     pub executable: PathBuf,
+    /// The processes that perform the load; as many as the plan has load agents.
+    pub load: LoadMachines,
     /// The machines that are monitored.
     pub monitoring: Monitoring,
     /// The operator's notes about the testbed.
     pub notes: Notes,
     /// Whether serial numbers, names of hosts and users, and addresses are written down.
     pub disclose_identity: bool,
+}
+
+/// The processes that perform the load of a run.
+#[derive(Debug, Clone)]
+pub enum LoadMachines {
+    /// This process, which is the only load agent of the plan.
+    Here,
+    /// Load agents that are processes of their own.
+    Agents(Arc<AgentFleet>),
+}
+
+impl LoadMachines {
+    /// Makes the clock of a run: that on which agents are read, where there are any.
+    pub(crate) fn clock(&self) -> RealClock {
+        match self {
+            LoadMachines::Here => RealClock::start(),
+            LoadMachines::Agents(fleet) => fleet.clock(),
+        }
+    }
 }
 
 /// The machines that are monitored while load points run.

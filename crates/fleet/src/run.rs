@@ -8,9 +8,9 @@ use crate::disk_use::DiskUse;
 use crate::error::FleetError;
 use crate::event::{Event, Observer};
 use crate::laboratory::Laboratory;
-use crate::load::LoadThreads;
 use crate::local::LocalLab;
 use crate::request::RunRequest;
+use crate::run_load::RunLoad;
 use crate::session::{RunSession, interrupted};
 use crate::verify::VerifyError;
 
@@ -28,7 +28,7 @@ pub fn run<O: Observer + Send>(
     stop: &AtomicBool,
 ) -> Vec<Result<RunEnding, FleetError>> {
     run_in(requests, observer, stop, |request, observer, stop| {
-        LocalLab::start(request, observer, stop, LoadThreads::new)
+        LocalLab::start(request, observer, stop, |plan, clock| RunLoad::of(request, plan, clock))
     })
 }
 

@@ -74,6 +74,8 @@ pub(crate) struct ClosedSecond {
 #[derive(Debug)]
 pub(crate) struct OpenSeconds {
     load_point: u32,
+    /// The agent that seconds are said to be of: the first of all.
+    agent: u32,
     /// The interval that comes next from each source.
     next: BTreeMap<RecordSource, u32>,
     open: BTreeMap<u32, ClosedSecond>,
@@ -87,9 +89,11 @@ pub(crate) struct OpenSeconds {
 impl OpenSeconds {
     /// Waits for the records of some sources at a load point.
     pub(crate) fn new(load_point: u32, sources: impl IntoIterator<Item = RecordSource>) -> OpenSeconds {
+        let next: BTreeMap<RecordSource, u32> = sources.into_iter().map(|source| (source, 0)).collect();
         OpenSeconds {
             load_point,
-            next: sources.into_iter().map(|source| (source, 0)).collect(),
+            agent: next.first_key_value().map_or(0, |(source, _)| source.agent),
+            next,
             open: BTreeMap::new(),
             first_open: 0,
             latest: Nanos::ZERO,
@@ -112,8 +116,8 @@ impl OpenSeconds {
             return Ok(Some(record));
         }
         record.check_counts()?;
-        let second =
-            ClosedSecond { thread: record.thread, record: IntervalRecord { thread: None, ..record } };
+        let (thread, agent) = (record.thread, self.agent);
+        let second = ClosedSecond { thread, record: IntervalRecord { agent, thread: None, ..record } };
         self.open.insert(second.record.index, second);
         Ok(None)
     }

@@ -128,8 +128,9 @@ impl<L: Laboratory> RunSession<L> {
         self.lab.go();
         let counts = self.lab.collect(&mut watched, &switch)?;
         self.record.counts(point, &counts)?;
-        let changes = recorded(counts.changes.rows(), point, CheckMoment::After);
-        changes.into_iter().try_for_each(|check| self.record.check(check))?;
+        let rows = counts.changes.rows().into_iter().chain(counts.of_load.iter().cloned());
+        let checks = recorded(rows, point, CheckMoment::After);
+        checks.into_iter().try_for_each(|check| self.record.check(check))?;
         if let Some(error) = self.record.error.take() {
             return Err(error);
         }

@@ -1,6 +1,7 @@
 //! A load side whose load is simulated: its records take the way of those of load threads, at once, and as bytes, as between
 //! machines.
 
+use std::ops::Range;
 use std::sync::atomic::AtomicBool;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::Duration;
@@ -25,6 +26,9 @@ pub(crate) type RecordFault = fn(&mut Vec<IntervalRecord>);
 /// The simulated load side.
 pub(crate) struct SimulatedLoad {
     plan: Plan,
+    /// The agent whose load threads take part; `None`: all.
+    agent: Option<u32>,
+    server: SimServer,
     /// A fault, and its load point.
     fault: Option<(u32, RecordFault)>,
     prepared: Option<PreparedLoad>,
@@ -40,14 +44,25 @@ struct PreparedLoad {
 
 impl SimulatedLoad {
     pub(crate) fn new(plan: Plan, fault: Option<(u32, RecordFault)>) -> SimulatedLoad {
-        SimulatedLoad { plan, fault, prepared: None, spares: SpareRecords::default() }
+        let server = SimServer::new(ServiceTimeDistribution::Fixed(Nanos::from_millis(10)), Some(4));
+        SimulatedLoad { plan, agent: None, server, fault, prepared: None, spares: SpareRecords::default() }
+    }
+
+    /// Makes the load side of one agent, on a server of its own.
+    pub(crate) fn of_agent(plan: Plan, agent: u32, server: SimServer) -> SimulatedLoad {
+        SimulatedLoad { agent: Some(agent), server, ..SimulatedLoad::new(plan, None) }
+    }
+
+    /// Returns the indexes of the load threads that take part.
+    fn threads(&self) -> Range<u32> {
+        self.agent.map_or(0..self.plan.load_threads(), |agent| self.plan.agents[agent as usize].shares())
     }
 
     /// Returns the records of a load point, with the fault if it has one.
     fn records(&self, point: LoadPoint) -> Vec<IntervalRecord> {
         let plan = Plan { load_points: vec![point], ..self.plan.clone() };
-        let server = SimServer::new(ServiceTimeDistribution::Fixed(Nanos::from_millis(10)), Some(4));
-        let mut records = Simulation::new(plan, server).record().intervals;
+        let simulation = Simulation { agent: self.agent, ..Simulation::new(plan, self.server) };
+        let mut records = simulation.record().intervals;
         if let Some((load_point, fault)) = self.fault
             && load_point == point.index
         {
@@ -61,8 +76,8 @@ impl LoadSide for SimulatedLoad {
     type Target = ();
 
     fn sources(&self) -> Vec<RecordSource> {
-        let threads = 0..self.plan.load_threads();
-        threads.map(|thread| RecordSource { agent: 0, thread: Some(thread) }).collect()
+        let agent = self.agent.unwrap_or(0);
+        self.threads().map(|thread| RecordSource { agent, thread: Some(thread) }).collect()
     }
 
     fn prepare(
@@ -72,15 +87,20 @@ impl LoadSide for SimulatedLoad {
         records: Sender<Message>,
         _: &AtomicBool,
     ) -> Result<OpenedSessions, LoadError> {
-        let ways = (0..self.plan.load_threads()).map(|_| channel());
-        let (back, returned): (Vec<_>, Vec<_>) = ways.unzip();
-        self.spares = SpareRecords(back);
+        let (back, returned): (Vec<_>, Vec<_>) = self.threads().map(|_| channel()).unzip();
+        self.spares = SpareRecords::new(self.threads().start, back);
         self.prepared = Some(PreparedLoad { point, records, returned });
         Ok(OpenedSessions::default())
     }
 
-    fn go(&mut self) -> Nanos {
+    fn lead(&mut self) -> Nanos {
         Nanos::ZERO
+    }
+
+    fn go(&mut self, _: Nanos) {}
+
+    fn abandon(&mut self) {
+        self.prepared = None;
     }
 
     fn take_spares(&mut self) -> SpareRecords {

@@ -1,7 +1,7 @@
 //! The testbed as the run file describes it before the first second.
 
 use languages::{foreign_text, without_credentials};
-use model::{CertificateCheck, Fact, FactSection, Plan, Privacy, Testbed};
+use model::{CertificateCheck, Fact, FactSection, Load, Plan, Privacy, Testbed};
 use observe::{
     InventoryInput, Redactor, RemoteGroupSize, format_cpu_list, inventory, open_files_max, redactor,
     unknown_server,
@@ -9,7 +9,7 @@ use observe::{
 use testbed::RunningSut;
 
 use crate::family::ResolvedTarget;
-use crate::request::RunRequest;
+use crate::request::{LoadMachines, RunRequest};
 use crate::watch::Watchers;
 
 /// The description of the testbed, without names of persons and machines unless they are wanted.
@@ -34,6 +34,11 @@ pub(crate) fn disclosed(
     if let Some(host) = target.connect_host() {
         redactor = redactor.and(host, "server");
     }
+    if let LoadMachines::Agents(fleet) = &request.load {
+        for account in fleet.agents().iter().filter_map(|agent| agent.account.as_ref()) {
+            redactor = redactor.and(account.as_str(), "load machine").and(account.host(), "load machine");
+        }
+    }
     let mut sections = match (sut, target.in_process()) {
         (Some(sut), _) => sut.facts(),
         (None, Some(section)) => vec![section],
@@ -43,6 +48,7 @@ pub(crate) fn disclosed(
     sections.extend(watched(watchers));
     own_allowance(&mut sections, request, plan);
     sections.push(tuning(plan, sut, target));
+    sections.extend(load_machines(request, plan));
     sections.iter_mut().for_each(|section| redact(section, &redactor));
     sections.extend(inventory(&asked));
     sections.iter_mut().for_each(FactSection::leave_out_credentials);
@@ -162,10 +168,44 @@ fn size_text(group: &RemoteGroupSize) -> String {
     }
 }
 
+/// Says which processes perform the load, and on which machines; `None` where it is this process.
+fn load_machines(request: &RunRequest<'_>, plan: &Plan) -> Option<FactSection> {
+    let LoadMachines::Agents(fleet) = &request.load else { return None };
+    let load = plan.load_max().unwrap_or(Load::Users(0));
+    let agents = fleet.agents().iter().zip(&plan.agents).enumerate();
+    let mut facts: Vec<Fact> = agents
+        .map(|(index, (agent, of_plan))| {
+            let users = plan.users_of_agent(index, load);
+            let machine = match (agent.machine, request.disclose_identity) {
+                (0, _) => "this machine".to_owned(),
+                (_, true) => format!("machine {} ({})", agent.machine, agent.name),
+                (machine, false) => format!("machine {machine}"),
+            };
+            let pinned = match of_plan.cpus.as_slice() {
+                [] => "not pinned".to_owned(),
+                cpus => format!("pinned to CPUs {}", format_cpu_list(cpus)),
+            };
+            let threads = of_plan.threads;
+            let mut said =
+                vec![machine, format!("{threads} load threads, {pinned}"), format!("up to {users} users")];
+            let hello = &agent.hello;
+            said.push(format!("{} CPUs available", hello.cpus));
+            said.extend(hello.facts.iter().map(|(name, value)| {
+                format!("{} {}", foreign_text(name), without_credentials(&foreign_text(value)))
+            }));
+            Fact::found(&format!("load agent {index}"), &said.join("; ")).from("as it says itself")
+        })
+        .collect();
+    let text = "users are dealt to agents; what several users of a load thread share, such as a connection of HTTP/2, is \
+                shared within an agent only";
+    facts.push(Fact::found("shared connections", text).from("set by this run"));
+    Some(FactSection { title: "Load machines".to_owned(), facts })
+}
+
 /// Says what this run changed on the machine, and what it left alone.
 fn tuning(plan: &Plan, sut: Option<&RunningSut>, target: &ResolvedTarget) -> FactSection {
     let fact = |name: &str, value: &str| Fact::found(name, value).from("set by this run");
-    let pinned = match plan.load_cpus() {
+    let pinned = match plan.load_cpus().as_slice() {
         [] => "not pinned".to_owned(),
         cpus => format!("one thread pinned to each of CPUs {}", format_cpu_list(cpus)),
     };

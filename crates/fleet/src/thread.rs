@@ -143,7 +143,7 @@ impl Outbox {
     /// Makes the outbox of the next load thread, whose emptied records come back by `spares`.
     pub(crate) fn new(messages: Sender<Message>, spares: &mut SpareRecords) -> Outbox {
         let (back, returned) = channel();
-        spares.0.push(back);
+        spares.ways.push(back);
         Outbox { messages, returned }
     }
 }
@@ -166,12 +166,28 @@ impl RecordSink for Outbox {
 /// The ways by which emptied records go back to the load threads of this process, by their indexes. Records from elsewhere
 /// go nowhere.
 #[derive(Debug, Default)]
-pub(crate) struct SpareRecords(pub(crate) Vec<Sender<IntervalRecord>>);
+pub(crate) struct SpareRecords {
+    /// Index of the first thread.
+    first: u32,
+    ways: Vec<Sender<IntervalRecord>>,
+}
 
 impl SpareRecords {
+    /// Makes the ways to threads whose indexes follow each other from this one; as yet to none.
+    pub(crate) fn of_threads_from(first: u32) -> SpareRecords {
+        SpareRecords { first, ways: Vec::new() }
+    }
+
+    /// Makes the ways to threads whose indexes follow each other from this one.
+    #[cfg(test)]
+    pub(crate) fn new(first: u32, ways: Vec<Sender<IntervalRecord>>) -> SpareRecords {
+        SpareRecords { first, ways }
+    }
+
     /// Empties a record that was read, for the load thread that it came from to fill again.
     pub(crate) fn give_back(&self, thread: Option<u32>, mut record: IntervalRecord) {
-        let Some(back) = thread.and_then(|thread| self.0.get(thread as usize)) else { return };
+        let way = thread.and_then(|thread| self.ways.get(thread.checked_sub(self.first)? as usize));
+        let Some(back) = way else { return };
         record.clear();
         // A thread that has ended needs none.
         let _ = back.send(record);

@@ -15,7 +15,7 @@ use crate::error::FleetError;
 use crate::fake::{FakeLab, InjectedFault, Transcript};
 use crate::family::ExternalServer;
 use crate::order::StepOrder;
-use crate::request::{Monitoring, RunRequest, ServerChoice};
+use crate::request::{LoadMachines, Monitoring, RunRequest, ServerChoice};
 use crate::run::run_in;
 
 /// Lines of transcripts are indented so in this file.
@@ -80,6 +80,7 @@ fn request<'a>(plan: &Plan, run_file: &'a Path) -> RunRequest<'a> {
         search_path: Vec::new(),
         files_dir: folder.join("files"),
         executable: "/nowhere".into(),
+        load: LoadMachines::Here,
         monitoring: Monitoring::Off,
         notes: Notes::default(),
         disclose_identity: false,

@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use drivers::Trust;
 use drivers::web::{Target, TargetAccess};
 use fleet::{
-    Event, ExternalServer, FleetError, INTERRUPTED, Monitoring, Observer, RunRequest, ServerChoice,
-    VerifyError, run,
+    Event, ExternalServer, FleetError, INTERRUPTED, LoadMachines, Monitoring, Observer, RunRequest,
+    ServerChoice, VerifyError, run,
 };
 use model::{AgentPlan, FileSet, IntervalRecord, Notes, Phase, Plan, RunEnding, Secrets};
 use runfile::{ReadExtent, Record, Run};
@@ -83,6 +83,7 @@ fn request<'a>(plan: &Plan, target: &Target, run_file: &'a Path) -> RunRequest<'
         search_path: Vec::new(),
         files_dir: folder.join("files"),
         executable: "/nowhere".into(),
+        load: LoadMachines::Here,
         monitoring: Monitoring::On { others: Vec::new(), watched: Vec::new() },
         notes: Notes::default(),
         disclose_identity: false,

@@ -15,12 +15,35 @@ pub struct AgentPlan {
     pub cpus: Vec<u32>,
     /// The first of the shares of a load point ([`crate::partition`]) that its threads perform.
     pub first_share: u32,
+    /// The number of its machine; 0: that of the controller, whose processes share it.
+    #[serde(default, skip_serializing_if = "is_of_controller")]
+    pub machine: u32,
 }
+
+/// Returns whether a machine is that of the controller, of which plans say nothing.
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "as serde calls it")]
+fn is_of_controller(machine: &u32) -> bool {
+    *machine == 0
+}
+
+/// The most load agents of a plan.
+pub const AGENTS_MAX: usize = 1024;
 
 impl AgentPlan {
     /// Makes the plan of the only agent, whose threads are not pinned.
     pub fn only(threads: u32) -> AgentPlan {
-        AgentPlan { threads, cpus: Vec::new(), first_share: 0 }
+        AgentPlan { threads, cpus: Vec::new(), first_share: 0, machine: 0 }
+    }
+
+    /// Gives agents the shares of a load point one after another.
+    pub fn in_sequence(agents: impl IntoIterator<Item = AgentPlan>) -> Vec<AgentPlan> {
+        let mut first_share = 0;
+        let following = agents.into_iter().map(|agent| {
+            let agent = AgentPlan { first_share, ..agent };
+            first_share = agent.shares().end;
+            agent
+        });
+        following.collect()
     }
 
     /// Returns the shares of a load point that its threads perform, one each.
@@ -35,6 +58,9 @@ pub enum AgentFault {
     /// There is none.
     #[error("the plan has no load agent")]
     NoAgent,
+    /// There are too many.
+    #[error("the plan has {0} load agents; there can be {AGENTS_MAX}")]
+    TooMany(usize),
     /// One has no load threads.
     #[error("load agent {agent} of the plan has no load threads")]
     NoThreads {
@@ -58,6 +84,9 @@ pub enum AgentFault {
 /// # Errors
 /// The first fault.
 pub fn check_agents(agents: &[AgentPlan]) -> Result<(), AgentFault> {
+    if AGENTS_MAX < agents.len() {
+        return Err(AgentFault::TooMany(agents.len()));
+    }
     let mut expected = 0;
     for (agent, plan) in agents.iter().enumerate() {
         let found = plan.first_share;
@@ -80,6 +109,8 @@ mod tests {
     #[test]
     fn agents_perform_all_shares_of_a_load_point_once() {
         let second = AgentPlan { first_share: 3, ..AgentPlan::only(2) };
+        let following = AgentPlan::in_sequence([AgentPlan::only(3), AgentPlan::only(2)]);
+        assert_eq!(following, [AgentPlan::only(3), second.clone()]);
         let agents = [AgentPlan::only(3), second.clone()];
         assert_eq!((agents[0].shares(), second.shares(), check_agents(&agents)), (0..3, 3..5, Ok(())));
         assert_eq!(check_agents(&[]), Err(AgentFault::NoAgent));
@@ -88,5 +119,7 @@ mod tests {
         assert_eq!(check_agents(&[AgentPlan::only(4), second.clone()]), twice);
         let gap = Err(AgentFault::Shares { agent: 0, expected: 0, found: 3 });
         assert_eq!(check_agents(&[second]), gap);
+        let many = AgentPlan::in_sequence(vec![AgentPlan::only(1); AGENTS_MAX + 1]);
+        assert_eq!(check_agents(&many), Err(AgentFault::TooMany(AGENTS_MAX + 1)));
     }
 }

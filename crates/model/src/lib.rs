@@ -40,7 +40,7 @@ mod words;
 mod workload;
 
 pub use address::{AddressKind, ForbiddenObserver, check_observer};
-pub use agent::{AgentFault, AgentPlan, check_agents};
+pub use agent::{AGENTS_MAX, AgentFault, AgentPlan, check_agents};
 pub use catalog::{
     Catalog, CatalogFault, CodeName, ExpectedMeasure, InputBand, InputCount, MEASURES_MAX, Measure,
     MeasureUnit, OperationKind, PauseKind, PauseStart, RateTime, Score, SizingRule, ThinkTime, export_key,

@@ -4,7 +4,7 @@ use std::net::IpAddr;
 
 use units::Nanos;
 
-use crate::{Arrivals, ChosenSetting, Limit, SutPlan};
+use crate::{AgentPlan, Arrivals, ChosenSetting, Limit, SutPlan};
 
 /// The seed of a run that names none.
 pub const DEFAULT_SEED: u64 = 1;
@@ -47,6 +47,9 @@ pub struct Overrides {
     pub seed: Option<u64>,
     /// The system under test.
     pub sut: SutPlan,
+    /// The load agents, where they are processes of their own; empty: this process is the only one, with the CPUs and threads
+    /// below.
+    pub agents: Vec<AgentPlan>,
     /// CPUs that load threads are pinned to, one thread each; empty: not pinned.
     pub load_cpus: Vec<u32>,
     /// The number of load threads if they are not pinned; at least 1.
@@ -76,6 +79,7 @@ impl Overrides {
             settings: Vec::new(),
             seed: None,
             sut,
+            agents: Vec::new(),
             load_cpus: Vec::new(),
             load_threads: 1,
             source_addresses: Vec::new(),

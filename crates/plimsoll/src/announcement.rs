@@ -31,7 +31,7 @@ pub(crate) fn announcement(runs: &[PlannedRun]) -> String {
     lines.extend(lines_of_all(runs, plan_lines::modified_lines));
     lines.extend(runs.iter().map(|run| server_line(&run.plan.sut, &run.candidate)));
     let threads = if plan.load_threads() == 1 { "thread" } else { "threads" };
-    lines.push(format!("load          {} {threads}, CPUs {}", plan.load_threads(), cpus(plan.load_cpus())));
+    lines.push(format!("load          {} {threads}, CPUs {}", plan.load_threads(), cpus(&plan.load_cpus())));
     lines.push(total_line(runs));
     lines.join("\n")
 }

@@ -116,7 +116,7 @@ fn start(plans: &[Plan], labels: &[String], metrics: &MetricsArguments) -> Resul
         push: metrics.otlp.clone(),
         program: env!("CARGO_PKG_VERSION").to_owned(),
     };
-    let load_cpus = plans.first().map_or_else(Vec::new, |plan| plan.load_cpus().to_vec());
+    let load_cpus = plans.first().map_or_else(Vec::new, |plan| plan.load_cpus());
     // If the system refuses, the export costs the run a little more, which the run's own checks detect.
     let deprioritize_thread = move || {
         let _ = testbed::lower_priority(NICE);

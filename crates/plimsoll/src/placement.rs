@@ -30,7 +30,7 @@ impl CpuPlacement {
     pub(crate) fn of(plan: &Plan) -> CpuPlacement {
         CpuPlacement {
             sut_cpus: plan.sut.cpus.clone(),
-            load_cpus: plan.load_cpus().to_vec(),
+            load_cpus: plan.load_cpus(),
             load_threads: plan.load_threads(),
         }
     }

@@ -1,7 +1,7 @@
 //! Failures of runs: their exit codes, and what to do about them.
 
 use drivers::{CertificateProblem, HandshakeProblem};
-use fleet::{FleetError, LoadError, VerifyError};
+use fleet::{AgentError, AgentFailureKind, FleetError, LoadError, VerifyError};
 use model::Outcome;
 use runfile::RunFileError;
 use testbed::SutError;
@@ -117,7 +117,8 @@ impl From<FleetError> for Failure {
             FleetError::Files(why) => failure(Exit::Testbed).hint(directory_hint(why)),
             // The message has its hint where there is a remedy.
             FleetError::EmbeddedData(_) => failure(Exit::Testbed),
-            // All load threads are in this process.
+            FleetError::Load(LoadError::Agent(why)) => failure(agent_exit(why)).hint_if(agent_hint(why)),
+            // A mistake of this program.
             FleetError::Load(LoadError::Panicked | LoadError::Collect(_)) => failure(Exit::Internal),
             FleetError::Search(_)
             | FleetError::Processes(_)
@@ -127,6 +128,41 @@ impl From<FleetError> for Failure {
             }
         }
     }
+}
+
+/// Returns the exit code for a failure of load agents: of several, the first.
+fn agent_exit(why: &AgentError) -> Exit {
+    match why {
+        AgentError::Lost { .. } | AgentError::Silent { .. } => Exit::Testbed,
+        AgentError::Failed { kind, .. } => match kind {
+            AgentFailureKind::Refused => Exit::Refused,
+            AgentFailureKind::Testbed => Exit::Testbed,
+            AgentFailureKind::Usage => Exit::Usage,
+            AgentFailureKind::Internal => Exit::Internal,
+        },
+        AgentError::OnlyHere { .. } => Exit::Usage,
+        AgentError::Several(all) => all.first().map_or(Exit::Internal, agent_exit),
+        AgentError::Record { .. } | AgentError::Codec { .. } | AgentError::Unexpected { .. } => {
+            Exit::Internal
+        }
+    }
+}
+
+fn agent_hint(why: &AgentError) -> Option<String> {
+    let hint = match why {
+        AgentError::Lost { .. } | AgentError::Silent { .. } => {
+            "check that machine and the network on the way to it; the file has what was recorded until then"
+        }
+        AgentError::Failed { kind: AgentFailureKind::Refused, .. } => {
+            "each load machine applies the target policy to what the name of the server means there"
+        }
+        AgentError::Failed { kind: AgentFailureKind::Testbed, .. } => {
+            "check that the server can be reached from that machine, by the same name"
+        }
+        AgentError::OnlyHere { .. } => "run without `--agents`",
+        _ => return None,
+    };
+    Some(hint.to_owned())
 }
 
 /// Returns the remedy where a user's own server is not reached, which no other server can stand for.

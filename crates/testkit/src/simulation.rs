@@ -44,6 +44,8 @@ pub struct Simulation {
     pub stop_at: Option<Nanos>,
     /// Whether the calls of drivers block, and the server is a part of this process.
     pub blocks: bool,
+    /// The load agent of the plan whose load threads take part; `None`: all, as of agent 0.
+    pub agent: Option<u32>,
 }
 
 /// The records of a simulated run.
@@ -60,7 +62,7 @@ pub struct Recording {
 impl Simulation {
     /// Creates a run without disturbance of the generator.
     pub fn new(plan: Plan, server: SimServer) -> Simulation {
-        Simulation { plan, server, generator_pause: None, stop_at: None, blocks: false }
+        Simulation { plan, server, generator_pause: None, stop_at: None, blocks: false, agent: None }
     }
 
     /// Runs all load points and keeps all records; for short runs.
@@ -152,7 +154,7 @@ impl Simulation {
         let context = ShareContext {
             server_state: Rc::new(RefCell::new(self.server_state(point))),
             outbox: Outbox::default(),
-            n_running: Rc::new(Cell::new(self.plan.load_threads())),
+            n_running: Rc::new(Cell::new(self.assignments(point).len())),
         };
         self.start_shares(&executor, &context, point, mix);
         loop {
@@ -173,30 +175,29 @@ impl Simulation {
         assert!(self.generator_pause.is_none(), "no pause of threads is simulated");
         let threads = SimThreads::new(START);
         let (mix, (sender, records)) = (Arc::new(mix), channel());
-        let shares =
-            partition(point.index, point.load, self.plan.load_threads()).into_iter().map(|assignment| {
-                let mix = Arc::clone(&mix);
-                let threads = threads.clone();
-                let server = Arc::clone(server);
-                let setup = self.setup(point, assignment);
-                let sender = sender.clone();
-                let stop = StopAt { clock: threads.clone(), at: self.stop_at.map(|at| START + at) };
-                move || {
-                    let runtime =
-                        BlockingRuntime { clock: threads.clone(), probe: Box::new(LoadThreadUse::default) };
-                    let driver = |user| SimBlockingDriver::<M::Operation> {
-                        server_state: Arc::clone(&server),
-                        threads: threads.clone(),
-                        origin: START,
-                        user,
-                        operation: PhantomData,
-                    };
-                    let mut outbox = Recording::default();
-                    run_blocking_point(&setup, runtime, &mix, driver, START, &mut outbox, &stop)
-                        .expect("simulated operations return");
-                    sender.send(outbox).expect("the simulation waits");
-                }
-            });
+        let shares = self.assignments(point).into_iter().map(|assignment| {
+            let mix = Arc::clone(&mix);
+            let threads = threads.clone();
+            let server = Arc::clone(server);
+            let setup = self.setup(point, assignment);
+            let sender = sender.clone();
+            let stop = StopAt { clock: threads.clone(), at: self.stop_at.map(|at| START + at) };
+            move || {
+                let runtime =
+                    BlockingRuntime { clock: threads.clone(), probe: Box::new(LoadThreadUse::default) };
+                let driver = |user| SimBlockingDriver::<M::Operation> {
+                    server_state: Arc::clone(&server),
+                    threads: threads.clone(),
+                    origin: START,
+                    user,
+                    operation: PhantomData,
+                };
+                let mut outbox = Recording::default();
+                run_blocking_point(&setup, runtime, &mix, driver, START, &mut outbox, &stop)
+                    .expect("simulated operations return");
+                sender.send(outbox).expect("the simulation waits");
+            }
+        });
         let shares =
             shares.map(|share| threads.spawn("load thread".to_owned(), share).expect("a few threads"));
         threads.run(shares.collect());
@@ -206,10 +207,20 @@ impl Simulation {
         all
     }
 
+    /// Returns the shares of the load threads that take part.
+    fn assignments(&self, point: LoadPoint) -> Vec<Assignment> {
+        let mut all = partition(point.index, point.load, self.plan.load_threads());
+        if let Some(agent) = self.agent {
+            let shares = self.plan.agents[agent as usize].shares();
+            all.retain(|assignment| shares.contains(&assignment.share));
+        }
+        all
+    }
+
     fn setup(&self, point: LoadPoint, assignment: Assignment) -> PointSetup {
         PointSetup {
             point,
-            agent: 0,
+            agent: self.agent.unwrap_or(0),
             assignment,
             schedule: self.plan.schedule(point),
             phases: self.plan.phases,
@@ -234,7 +245,7 @@ impl Simulation {
         M: Mix<Operation: SimOperation> + 'static,
     {
         let mix = Rc::new(mix);
-        for assignment in partition(point.index, point.load, self.plan.load_threads()) {
+        for assignment in self.assignments(point) {
             self.start_share(executor, context, point, assignment, Rc::clone(&mix));
         }
     }
@@ -294,7 +305,7 @@ impl Recording {
 struct ShareContext {
     server_state: Rc<RefCell<ServerState>>,
     outbox: Outbox,
-    n_running: Rc<Cell<u32>>,
+    n_running: Rc<Cell<usize>>,
 }
 
 /// Analyzes the records of all load threads at the first load point of a complete run.

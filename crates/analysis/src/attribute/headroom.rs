@@ -58,7 +58,7 @@ pub fn generator_headroom(plan: &Plan, point: &LoadPointResult) -> Option<Genera
         && (role == MachineRole::Load
             || !plan.sut.cpus.is_empty() && plan.load_cpus().iter().all(|cpu| !plan.sut.cpus.contains(cpu)));
     let by_cpus = if has_own_cpus {
-        let own = idle(&mut cpus.iter().filter(|cpu| is_given(cpu, plan.load_cpus())));
+        let own = idle(&mut cpus.iter().filter(|cpu| is_given(cpu, &plan.load_cpus())));
         GeneratorHeadroom { times: (generator + own) / generator, from: HeadroomSource::OwnCpus }
     } else {
         // The use of an unmonitored server is unknown: it may be all that the generator does not use.

@@ -15,7 +15,7 @@ use units::RealClock;
 use super::probe::Probe;
 use super::profile::{FamilyProfile, READY_MAX};
 use super::target::{LoadTarget, ResolvedTarget};
-use super::{SetupError, TargetTextError, host_and_port, host_of, unless_stopped};
+use super::{ServerForm, SetupError, TargetTextError, host_and_port, host_of, unless_stopped};
 use crate::checked::CheckedRow;
 use crate::disk_use::DiskUse;
 use crate::family_counts::FamilyCounts;
@@ -114,6 +114,10 @@ impl LoadTarget for AppTarget {
 
     fn host(&self) -> Option<&str> {
         Some(&self.server.host)
+    }
+
+    fn external(&self) -> Option<ServerForm> {
+        Some(ServerForm::app(&self.server))
     }
 
     /// Makes a transaction of every kind as the first client.

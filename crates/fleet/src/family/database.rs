@@ -32,7 +32,7 @@ use super::order_entry::{
 };
 use super::room::check_room;
 use super::target::LoadTarget;
-use super::{SetupError, host_of, unless_stopped};
+use super::{ServerForm, SetupError, host_of, unless_stopped};
 use crate::checked::CheckedRow;
 use crate::error::FleetError;
 use crate::event::{Event, Observer};
@@ -130,6 +130,8 @@ pub(crate) struct DatabaseTarget {
     /// Its address; of a socket of this machine, that of its port there.
     pub(super) address: SocketAddr,
     pub(super) server: DatabaseServer,
+    /// It as the user names it, or as it would be named.
+    pub(super) named: ExternalDatabase,
     /// The orders that were found before the load point, where the data are not reset.
     found_before: Arc<Mutex<Option<OrderTotals>>>,
 }
@@ -177,6 +179,7 @@ impl DatabaseTarget {
                 password: database.password.clone(),
                 database: database.database.clone(),
             },
+            named: database.clone(),
             found_before: Arc::default(),
         }
     }
@@ -312,6 +315,10 @@ impl LoadTarget for DatabaseTarget {
             control.connections().await.map_err(|error| self.unusable(error))
         });
         asked.ok()?.free.checked_sub(n_background(plan).ok()?)
+    }
+
+    fn external(&self) -> Option<ServerForm> {
+        Some(ServerForm::database(&self.named))
     }
 
     /// Checks that the database has the data of the plan, and makes a transaction of every kind, which is rolled back.

@@ -18,7 +18,7 @@ use units::{Bytes, RealClock};
 use super::database_url::encoded;
 use super::file::workload;
 use super::remote_folder::{FolderPlace, RemoteShare, SESSION_MAX, check_requests};
-use super::{SetupError, TargetTextError, host_and_port, host_of};
+use super::{ServerForm, SetupError, TargetTextError, host_and_port, host_of};
 use crate::verify::VerifyError;
 
 /// The scheme of targets.
@@ -46,13 +46,13 @@ pub struct FileExport {
     /// A name or an address; an IPv6 address in brackets.
     pub host: String,
     /// The TCP port; the standard one, and with NFS 3 that which the server's port mapper says, unless it is given.
-    given_port: Option<u16>,
+    pub(super) given_port: Option<u16>,
     /// The port that mounts exports of NFS 3, if it is given.
-    mount_port: Option<u16>,
+    pub(super) mount_port: Option<u16>,
     /// The path of the export and of the folder in it.
-    path: String,
+    pub(super) path: String,
     /// The user and the group of calls; those of the load generator unless they are given.
-    owner: Option<(u32, u32)>,
+    pub(super) owner: Option<(u32, u32)>,
 }
 
 impl FileExport {
@@ -162,6 +162,12 @@ impl RemoteShare for FileExport {
 
     fn host(&self) -> &str {
         &self.host
+    }
+
+    /// Names the user and the group of this process, who make the files.
+    fn external(&self) -> ServerForm {
+        let NfsOwner { uid, gid, .. } = NfsOwner::of_process(self.owner);
+        ServerForm::export(&FileExport { owner: Some((uid, gid)), ..self.clone() })
     }
 
     fn place(&self, address: SocketAddr) -> FolderPlace {

@@ -28,7 +28,9 @@ use super::database::{DatabaseTarget, contents};
 use super::probe::Probe;
 use super::profile::FamilyProfile;
 use super::target::{LoadTarget, ResolvedTarget};
-use super::{SetupError, TargetTextError, deferred, embedded, host_and_port, host_of, unless_stopped};
+use super::{
+    ServerForm, SetupError, TargetTextError, deferred, embedded, host_and_port, host_of, unless_stopped,
+};
 use crate::checked::CheckedRow;
 use crate::error::FleetError;
 use crate::family_counts::FamilyCounts;
@@ -123,6 +125,10 @@ impl LoadTarget for OrderTarget {
 
     fn host(&self) -> Option<&str> {
         Some(&self.server.host)
+    }
+
+    fn external(&self) -> Option<ServerForm> {
+        Some(ServerForm::order_entry(&self.server))
     }
 
     /// Checks that the server has the data of the plan, makes a transaction of every kind, and has the data restored.

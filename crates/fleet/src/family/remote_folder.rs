@@ -31,7 +31,7 @@ use super::file::{
 use super::file_cache::{CachePlace, CacheState, drop_machine_caches, wanted_state};
 use super::probe::Probe;
 use super::target::LoadTarget;
-use super::{SetupError, stopped, unless_stopped};
+use super::{ServerForm, SetupError, stopped, unless_stopped};
 use crate::checked::CheckedRow;
 use crate::error::FleetError;
 use crate::event::{Event, Observer};
@@ -59,6 +59,9 @@ pub(super) trait RemoteShare: fmt::Debug + fmt::Display + Send + Sync + 'static 
 
     /// Returns the host of its server.
     fn host(&self) -> &str;
+
+    /// Returns its form for load agents.
+    fn external(&self) -> ServerForm;
 
     /// Returns the place of the folder of a run, the same for all names that lead to one folder.
     fn place(&self, address: SocketAddr) -> FolderPlace;
@@ -225,6 +228,10 @@ impl<S: RemoteShare> LoadTarget for RemoteTarget<S> {
 
     fn host(&self) -> Option<&str> {
         Some(self.share.host())
+    }
+
+    fn external(&self) -> Option<ServerForm> {
+        Some(self.share.external())
     }
 
     fn inspect(&self, plan: &Plan, stop: &AtomicBool) -> Result<Option<FactSection>, VerifyError> {

@@ -20,7 +20,7 @@ use units::{Bytes, RealClock};
 use super::database_url::encoded;
 use super::file::workload;
 use super::remote_folder::{FolderPlace, RemoteShare, SESSION_MAX, check_requests};
-use super::{SetupError, TargetTextError, host_and_port, host_of};
+use super::{ServerForm, SetupError, TargetTextError, host_and_port, host_of};
 use crate::thread::ThreadWork;
 use crate::verify::VerifyError;
 
@@ -166,6 +166,10 @@ impl RemoteShare for FileShare {
     }
 
     /// Servers do not tell apart upper and lower case.
+    fn external(&self) -> ServerForm {
+        ServerForm::share(self)
+    }
+
     fn place(&self, address: SocketAddr) -> FolderPlace {
         FolderPlace(SCHEME, address, format!("{}/{}", self.share, self.folder).to_lowercase())
     }

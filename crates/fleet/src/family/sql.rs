@@ -17,7 +17,7 @@ use super::probe::Probe;
 use super::profile::{FamilyProfile, READY_MAX};
 use super::room::check_room;
 use super::target::LoadTarget;
-use super::{SetupError, unless_stopped};
+use super::{ServerForm, SetupError, unless_stopped};
 use crate::checked::CheckedRow;
 use crate::family_counts::FamilyCounts;
 use crate::order::StepOrder;
@@ -81,6 +81,10 @@ impl LoadTarget for SqlTarget {
             sessions.connections(limit).await.map_err(|error| no_session(name(), error))
         });
         asked.ok()?.map(|connections| connections.free)
+    }
+
+    fn external(&self) -> Option<ServerForm> {
+        Some(ServerForm::sql(&self.database.named))
     }
 
     /// Has the server prepare all statements, and makes a transaction of every kind, which is rolled back.

@@ -15,7 +15,7 @@ use units::RealClock;
 
 use super::file_cache::CacheState;
 use super::profile::profile;
-use super::{ExternalServer, host_of, resolve};
+use super::{ExternalServer, ServerForm, host_of, resolve};
 use crate::checked::CheckedRow;
 use crate::disk_use::DiskUse;
 use crate::error::FleetError;
@@ -80,6 +80,11 @@ pub(crate) trait LoadTarget: fmt::Debug + Send + Sync {
 
     /// Returns the files that users of a plan have on a disk of this machine, where the run did not start a server.
     fn disk_use(&self, _: &Plan) -> Option<DiskUse> {
+        None
+    }
+
+    /// Returns the server by name, as load agents are told of it; `None` of what only this process can load.
+    fn external(&self) -> Option<ServerForm> {
         None
     }
 

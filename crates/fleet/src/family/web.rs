@@ -33,7 +33,7 @@ use self::at_rest::IdleLoadThread;
 use super::probe::Probe;
 use super::profile::{FamilyProfile, READY_MAX, ServedFiles, ServerStart};
 use super::target::{LoadTarget, ResolvedTarget};
-use super::{SetupError, unless_stopped};
+use super::{ServerForm, SetupError, unless_stopped};
 use crate::checked::CheckedRow;
 use crate::error::FleetError;
 use crate::event::{Event, Observer};
@@ -140,6 +140,10 @@ impl LoadTarget for WebTarget {
 
     fn shows_identity(&self) -> bool {
         self.target.access.identity.is_some()
+    }
+
+    fn external(&self) -> Option<ServerForm> {
+        Some(ServerForm::web(&self.target, &self.trust))
     }
 
     fn secrets(&self) -> Secrets {

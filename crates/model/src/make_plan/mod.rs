@@ -55,7 +55,7 @@ pub fn make_plan(
         rules: definition.rules,
         modifications: Vec::new(),
         sut: overrides.sut.clone(),
-        agents: vec![only_agent(overrides)],
+        agents: agents(overrides),
         arrival_lanes: NonZeroU16::MIN,
         source_addresses: overrides.source_addresses.clone(),
     };
@@ -66,6 +66,14 @@ pub fn make_plan(
     plan.modifications = modifications(definition, (&standard, &ours), overrides, &plan);
     let problems = problems(definition, &plan, &ours, overrides);
     if problems.is_empty() { Ok(plan) } else { Err(problems) }
+}
+
+/// Returns the load agents with their shares.
+fn agents(overrides: &Overrides) -> Vec<AgentPlan> {
+    match overrides.agents.as_slice() {
+        [] => vec![only_agent(overrides)],
+        agents => AgentPlan::in_sequence(agents.iter().cloned()),
+    }
 }
 
 /// Returns the agent of this process, which performs all shares: a thread for each CPU where CPUs are given.
@@ -285,7 +293,7 @@ mod tests {
             ..overrides()
         };
         assert_eq!(modifications(&same), [""; 0]);
-        let agent = AgentPlan { threads: 2, cpus: vec![1, 3], first_share: 0 };
+        let agent = AgentPlan { cpus: vec![1, 3], ..AgentPlan::only(2) };
         assert_eq!(plan(&same).unwrap().agents, std::slice::from_ref(&agent));
         assert_eq!(agent.shares(), 0..2);
     }

@@ -9,7 +9,7 @@ use crate::workload::check_objects;
 use crate::{
     Arrivals, Configuration, ConnectionLifetime, DataSet, Definition, FileSetError, FileSettingsError,
     Headline, HttpVersion, Levels, Limit, LimitMetric, Load, Overrides, POISSON_USERS_MAX, ParameterError,
-    Plan, RowPick, RowsEnd, Search, SqlWorkload, SutPlan, WebProtocol, WebWorkload,
+    Plan, RowPick, RowsEnd, Search, SqlWorkload, SutPlan, WebProtocol, WebWorkload, check_agents,
 };
 
 /// The longest that a whole run may be planned to take: 30 days.
@@ -231,12 +231,15 @@ pub(super) fn problems(
     when(plan.phases.steady == Nanos::ZERO, Problem::Zero("steady phase"));
     let length = run_length(plan);
     when(RUN_MAX < length, Problem::TooLong(length));
-    when(plan.load_threads() == 0, Problem::NoLoadThreads);
+    when(check_agents(&plan.agents).is_err(), Problem::NoLoadThreads);
     let threads = plan.load_threads();
     let n_lanes = plan.arrival_lanes.get();
     when(1 < n_lanes && u32::from(n_lanes) < threads, Problem::PoissonThreads { threads, n_lanes });
-    for (index, cpu) in plan.load_cpus().iter().enumerate() {
-        when(plan.load_cpus()[..index].contains(cpu), Problem::CpuTwice(*cpu));
+    // Agents of their own may share a CPU.
+    for cpus in plan.agents.iter().map(|agent| &agent.cpus) {
+        for (index, cpu) in cpus.iter().enumerate() {
+            when(cpus[..index].contains(cpu), Problem::CpuTwice(*cpu));
+        }
     }
     for (index, address) in plan.source_addresses.iter().enumerate() {
         when(plan.source_addresses[..index].contains(address), Problem::SourceTwice(*address));

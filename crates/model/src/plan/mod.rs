@@ -11,7 +11,7 @@ use std::num::NonZeroU16;
 use serde::{Deserialize, Serialize};
 use units::Nanos;
 
-use crate::{AgentPlan, Catalog, Limit, Load, LoadPoint, Phases, Schedule, Workload, with_serde};
+use crate::{AgentPlan, Catalog, Limit, Load, LoadPoint, Phases, Schedule, Workload, partition, with_serde};
 
 pub use sut::{CertificateCheck, CpuQuota, LimitInForce, ServerLimit, SutPlan};
 
@@ -53,7 +53,7 @@ pub struct Plan {
     pub modifications: Vec<Modification>,
     /// The system under test, as specified.
     pub sut: SutPlan,
-    /// The load agents; their shares follow each other from 0 without a gap. Not empty; one, in this process, so far.
+    /// The load agents; their shares follow each other from 0 without a gap. Not empty; one without a process of its own, or several.
     pub agents: Vec<AgentPlan>,
     /// Number of independent processes of which Poisson arrivals are the sum: [`crate::POISSON_LANES`], or one for each
     /// user where users have state. 1 in plans without Poisson arrivals, which do not store it.
@@ -173,9 +173,24 @@ impl Plan {
         self.agents.iter().fold(0, |sum, agent| sum.saturating_add(agent.threads))
     }
 
-    /// Returns the CPUs of this machine that load threads are pinned to, one thread each; empty if they are not pinned.
-    pub fn load_cpus(&self) -> &[u32] {
-        self.agents.first().map(|agent| agent.cpus.as_slice()).unwrap_or_default()
+    /// Returns the CPUs of the controller's machine that load threads are pinned to, each once; empty if they are not pinned.
+    pub fn load_cpus(&self) -> Vec<u32> {
+        let here = self.agents.iter().filter(|agent| agent.machine == 0);
+        let mut cpus: Vec<u32> = Vec::new();
+        for cpu in here.flat_map(|agent| &agent.cpus) {
+            if !cpus.contains(cpu) {
+                cpus.push(*cpu);
+            }
+        }
+        cpus
+    }
+
+    /// Returns the number of users that a load agent has at a load, by its index; 0 where there is none.
+    pub fn users_of_agent(&self, agent: usize, load: Load) -> u32 {
+        let shares = self.agents.get(agent).map(AgentPlan::shares).unwrap_or_default();
+        let all = partition(0, load, self.load_threads().max(1));
+        let own = all.iter().filter(|assignment| shares.contains(&assignment.share));
+        own.map(|assignment| assignment.users.end - assignment.users.start).sum()
     }
 
     /// Returns whether all load threads run on CPUs that the SUT was given.

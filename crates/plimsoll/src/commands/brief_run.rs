@@ -2,7 +2,7 @@
 
 use std::sync::atomic::AtomicBool;
 
-use fleet::{FleetError, Monitoring, RunRequest, ServerChoice};
+use fleet::{FleetError, LoadMachines, Monitoring, RunRequest, ServerChoice};
 use model::{Notes, Overrides, Plan, RunEnding, Secrets};
 use testbed::WorkDir;
 use units::Nanos;
@@ -60,6 +60,7 @@ impl BriefRun<'_> {
             files_dir: paths::files_dir(&self.plan.benchmark.id),
             search_path: paths::search_path(),
             executable: std::env::current_exe()?,
+            load: LoadMachines::Here,
             monitoring: self.monitoring,
             notes: Notes::default(),
             disclose_identity: false,

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use drivers::Trust;
-use fleet::RunRequest;
+use fleet::{LoadMachines, RunRequest};
 use model::{Definition, Secrets};
 use observe::{CheckState, examine};
 use runfile::Writer;
@@ -248,6 +248,7 @@ fn request<'a>(
         files_dir: files_dir(spec, runs, run)?,
         search_path: paths::search_path(),
         executable: std::env::current_exe()?,
+        load: LoadMachines::Here,
         monitoring: spec.monitoring.clone(),
         notes: spec.notes.clone(),
         disclose_identity: spec.disclose_identity,

@@ -13,7 +13,7 @@ use testkit::echo::{EchoStub, StubNotices};
 use testkit::{closed_plan, phases, with_workload};
 use units::Nanos;
 
-use crate::{Event, ExternalServer, Monitoring, Observer, RunRequest, ServerChoice, run};
+use crate::{Event, ExternalServer, LoadMachines, Monitoring, Observer, RunRequest, ServerChoice, run};
 
 const MS: fn(u64) -> Nanos = Nanos::from_millis;
 
@@ -56,6 +56,7 @@ fn request<'a>(plan: &Plan, server: &EchoStub, run_file: &'a Path) -> RunRequest
         search_path: Vec::new(),
         files_dir: folder.join("files"),
         executable: "/nowhere".into(),
+        load: LoadMachines::Here,
         monitoring: Monitoring::Off,
         notes: Notes::default(),
         disclose_identity: false,

@@ -151,6 +151,6 @@ fn press(key: KeyEvent) {
 fn deprioritize_thread(plan: &Plan) {
     let _ = lower_priority(NICE);
     if !plan.sut.cpus.is_empty() && !plan.load_cpus().is_empty() {
-        let _ = pin_current_thread(plan.load_cpus());
+        let _ = pin_current_thread(&plan.load_cpus());
     }
 }
