@@ -30,8 +30,7 @@ pub(crate) fn announcement(runs: &[PlannedRun]) -> String {
     lines.extend(plan_lines::certificates_line(plan));
     lines.extend(lines_of_all(runs, plan_lines::modified_lines));
     lines.extend(runs.iter().map(|run| server_line(&run.plan.sut, &run.candidate)));
-    let threads = if plan.load_threads() == 1 { "thread" } else { "threads" };
-    lines.push(format!("load          {} {threads}, CPUs {}", plan.load_threads(), cpus(&plan.load_cpus())));
+    lines.push(load_line(plan));
     lines.push(total_line(runs));
     lines.join("\n")
 }
@@ -46,6 +45,16 @@ fn lines_of_all(runs: &[PlannedRun], lines_of: impl Fn(&Plan) -> Vec<plan_lines:
         own.map(|line| line.of(&run.candidate.label).to_string())
     });
     shared.chain(own).collect()
+}
+
+/// Says how many threads perform the load, and of how many agents where these are processes of their own.
+fn load_line(plan: &Plan) -> String {
+    let threads = if plan.load_threads() == 1 { "thread" } else { "threads" };
+    let agents = match plan.agents.len() {
+        1 => String::new(),
+        n => format!(" of {n} load agents"),
+    };
+    format!("load          {} {threads}{agents}, CPUs {}", plan.load_threads(), cpus(&plan.load_cpus()))
 }
 
 fn server_line(sut: &SutPlan, candidate: &Candidate) -> String {

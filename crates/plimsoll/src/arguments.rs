@@ -12,7 +12,9 @@ use model::{
     APP_APPENDED_BYTES_MAX, APP_BLOCK_BYTES, Arrivals, DiskShare, GatewayKind, Limit, LimitError, Overrides,
     Setting, SutPlan, parse_limits,
 };
-use observe::{MonitorSource, MonitorSourceError, ProcessSelector, ProcessSelectorError};
+use observe::{
+    MonitorSource, MonitorSourceError, ProcessSelector, ProcessSelectorError, SshAccount, SshAccountError,
+};
 use plimsoll_accelerator::AccelerateArguments;
 use units::{Bytes, Nanos};
 
@@ -114,6 +116,11 @@ pub(crate) enum Command {
     /// finish the requests in flight before stopping; SIGUSR1 reopens the access log. With `--json`, it prints one line of
     /// JSON with its addresses once it is listening.
     Accelerate(AccelerateArguments),
+    /// Work as a load agent of a run on this or another machine
+    ///
+    /// `plimsoll run --agents` starts it, here or through `ssh`, and directs it over standard input and output. It loads only
+    /// what the target policy of its own machine allows, and ends when its controller does.
+    Agent(AgentArguments),
     /// Print a shell completion script
     Completions {
         /// The shell
@@ -442,6 +449,14 @@ impl SutArguments {
     }
 }
 
+/// Arguments of `agent`.
+#[derive(Debug, Args)]
+pub(crate) struct AgentArguments {
+    /// Talk to the controller over standard input and output
+    #[arg(long, required = true)]
+    pub stdio: bool,
+}
+
 /// Arguments of `run`.
 #[derive(Debug, Args)]
 pub(crate) struct RunArguments {
@@ -451,6 +466,10 @@ pub(crate) struct RunArguments {
     pub url: UrlArguments,
     #[command(flatten, next_help_heading = "Server and load generator")]
     pub sut: SutArguments,
+    /// Perform the load by load agents, processes of their own: `ssh=USER@HOST` on other machines, which need this build of
+    /// Plimsoll and a server that is already running; `local=2` so many on this one
+    #[arg(long, value_name = "PLACES", value_delimiter = ',', help_heading = "Server and load generator")]
+    pub agents: Vec<AgentsArgument>,
     /// Monitor another machine too, usually the server's: `prometheus=http://HOST:9100/metrics` (node_exporter or
     /// windows_exporter) or `ssh=USER@HOST`; or ask an application server how busy it is: `app=HOST:PORT`; `off` disables
     /// monitoring; may be repeated
@@ -864,6 +883,47 @@ fn about_arrivals(arrivals: &Arrivals) -> Option<&'static str> {
         Arrivals::Constant => "Equal intervals",
         Arrivals::Poisson => "Exponentially distributed intervals (a Poisson process)",
     })
+}
+
+/// `--agents`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum AgentsArgument {
+    /// So many processes on this machine.
+    Local(usize),
+    /// Another machine.
+    Ssh(SshAccount),
+}
+
+/// The most load agents on one machine.
+const LOCAL_AGENTS_MAX: usize = 64;
+
+/// A text that names no load agents.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum AgentsArgumentError {
+    /// It has another form.
+    #[error("expected `ssh=USER@HOST` or `local=NUMBER`")]
+    Form,
+    /// There cannot be so many.
+    #[error("expected a number of load agents from 1 to {LOCAL_AGENTS_MAX}")]
+    Number,
+    /// It names no account.
+    #[error(transparent)]
+    Account(#[from] SshAccountError),
+}
+
+impl std::str::FromStr for AgentsArgument {
+    type Err = AgentsArgumentError;
+
+    fn from_str(text: &str) -> Result<AgentsArgument, AgentsArgumentError> {
+        match text.split_once('=') {
+            Some(("local", number)) => match number.parse() {
+                Ok(number @ 1..=LOCAL_AGENTS_MAX) => Ok(AgentsArgument::Local(number)),
+                _ => Err(AgentsArgumentError::Number),
+            },
+            Some(("ssh", account)) => Ok(AgentsArgument::Ssh(account.parse()?)),
+            _ => Err(AgentsArgumentError::Form),
+        }
+    }
 }
 
 /// `--monitor`.

@@ -19,6 +19,7 @@ mod fail_if;
 mod family;
 mod files;
 mod interrupt;
+mod load_agents;
 mod local_server;
 mod observers;
 mod other_tools;

@@ -113,6 +113,17 @@ pub(crate) fn program() -> String {
     format!("plimsoll {}", env!("CARGO_PKG_VERSION"))
 }
 
+/// Returns the build: a part of the hash of this executable, and what it is built for.
+///
+/// # Errors
+/// The executable cannot be read.
+pub(crate) fn build() -> std::io::Result<String> {
+    let mut hasher = blake3::Hasher::new();
+    hasher.update_reader(std::fs::File::open("/proc/self/exe")?)?;
+    let hash = hasher.finalize().to_hex();
+    Ok(format!("{} for {}", &hash[..12], std::env::consts::ARCH))
+}
+
 /// Returns the command line, quoted for a shell, without credentials and without the `data` of `-d`.
 pub(crate) fn command_line(data: Option<&str>) -> String {
     let words = std::env::args_os().map(|word| word.to_string_lossy().into_owned());

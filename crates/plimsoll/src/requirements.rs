@@ -1,6 +1,6 @@
 //! The requirements of a plan on the machine.
 
-use model::{ConnectionLifetime, HttpVersion, Plan, WebProtocol, WebWorkload};
+use model::{ConnectionLifetime, HttpVersion, Load, Plan, WebProtocol, WebWorkload};
 use observe::DoctorInput;
 
 use crate::paths;
@@ -32,9 +32,14 @@ pub(crate) fn requirements(plan: &Plan, shared: bool, rate: Option<f64>) -> Doct
     }
 }
 
-/// Returns the maximum number of concurrent connections: one per user, or fewer if users share connections.
+/// Returns the maximum number of concurrent connections of this machine: one per user, or fewer if users share connections.
 fn connections_max(plan: &Plan) -> u32 {
-    let users = plan.loads().map(|load| load.in_flight_max()).max().unwrap_or(0);
+    let is_here = |index: &usize| plan.agents[*index].machine == 0;
+    let users_here = |load: Load| -> u32 {
+        let agents = (0..plan.agents.len()).filter(is_here);
+        agents.map(|agent| plan.users_of_agent(agent, load)).sum()
+    };
+    let users = plan.loads().map(users_here).max().unwrap_or(0);
     let shares = |protocol: &WebProtocol| {
         protocol.http == HttpVersion::Http2
             && matches!(protocol.connection, ConnectionLifetime::KeepAlive { .. })

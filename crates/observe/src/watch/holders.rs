@@ -50,6 +50,18 @@ pub(crate) fn sockets_held_by(pids: &[u32]) -> BTreeSet<u64> {
     pids.iter().take(PROCESSES_MAX).filter_map(|pid| sockets_of(*pid)).flatten().collect()
 }
 
+/// Returns this process and its children, some of which may be load agents; without them where the kernel does not list them.
+pub(crate) fn own_processes() -> Vec<u32> {
+    let threads = std::fs::read_dir("/proc/self/task").into_iter().flatten().flatten();
+    let children = threads.filter_map(|thread| std::fs::read_to_string(thread.path().join("children")).ok());
+    let mut own = vec![std::process::id()];
+    own.extend(
+        children
+            .flat_map(|list| list.split_whitespace().filter_map(|id| id.parse().ok()).collect::<Vec<u32>>()),
+    );
+    own
+}
+
 /// Returns the numbers of a process's sockets; `None` if this user may not see them.
 fn sockets_of(pid: u32) -> Option<impl Iterator<Item = u64>> {
     let entries = std::fs::read_dir(format!("/proc/{pid}/fd")).ok()?;
@@ -65,6 +77,21 @@ mod tests {
 
     use super::super::sockets::listeners_near;
     use super::*;
+
+    /// Not with kernels that do not list children.
+    #[test]
+    fn children_are_among_the_own_processes() {
+        let mut child = std::process::Command::new("sleep").arg("60").spawn().unwrap();
+        let own = own_processes();
+        child.kill().unwrap();
+        child.wait().unwrap();
+        assert_eq!(own[0], std::process::id());
+        let is_listed = std::fs::read_dir("/proc/self/task")
+            .unwrap()
+            .flatten()
+            .any(|thread| thread.path().join("children").exists());
+        assert_eq!(own.contains(&child.id()), is_listed);
+    }
 
     #[test]
     fn the_holder_of_a_listener_is_found() {

@@ -30,7 +30,7 @@ mod table;
 pub(crate) use container_names::{is_meant, supervised_by};
 pub use describe::{BlindSpot, GroupDescription, LimitDescription};
 pub(crate) use group::ProcessGroup;
-pub(crate) use holders::{holders_among, sockets_held_by};
+pub(crate) use holders::{holders_among, own_processes, sockets_held_by};
 pub use limits::memory_limit_of;
 pub(crate) use limits::{CpuLists, GroupLimits, ONLINE_CPUS, common_directories};
 pub(crate) use namespaces::Namespace;

@@ -35,6 +35,8 @@ pub(super) struct BriefRun<'a> {
     pub server: ServerChoice,
     /// Values that the plan names and does not hold.
     pub secrets: Secrets,
+    /// The processes that perform the load of the plan.
+    pub load: LoadMachines,
     /// Whether this machine is monitored.
     pub monitoring: Monitoring,
 }
@@ -60,7 +62,7 @@ impl BriefRun<'_> {
             files_dir: paths::files_dir(&self.plan.benchmark.id),
             search_path: paths::search_path(),
             executable: std::env::current_exe()?,
-            load: LoadMachines::Here,
+            load: self.load,
             monitoring: self.monitoring,
             notes: Notes::default(),
             disclose_identity: false,

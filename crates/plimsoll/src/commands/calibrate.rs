@@ -2,7 +2,7 @@
 
 use std::sync::atomic::AtomicBool;
 
-use fleet::{Monitoring, ServerChoice};
+use fleet::{LoadMachines, Monitoring, ServerChoice};
 use model::{Family, Overrides, Secrets, SutPlan, make_plan};
 use serde_json::json;
 use testbed::{Calibration, CalibrationCase};
@@ -136,6 +136,7 @@ fn measure_case(
         secrets: Secrets::default(),
         // Monitoring would disturb the measurement of the generator.
         monitoring: Monitoring::Off,
+        load: LoadMachines::Here,
         plan,
     };
     // An incomplete calibration is not stored.

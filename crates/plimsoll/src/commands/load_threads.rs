@@ -5,7 +5,7 @@
 //! search, whose highest load is what it is to find, takes half of the CPUs at once.
 
 use analysis::attribute::load_threads_were_full;
-use fleet::{Monitoring, ServerChoice};
+use fleet::{LoadMachines, Monitoring, ServerChoice};
 use model::{Load, Overrides, Plan, Secrets};
 use units::Nanos;
 
@@ -22,10 +22,12 @@ const SETTLE: Nanos = Nanos::from_millis(500);
 const STEADY: Nanos = Nanos::from_millis(2_500);
 
 /// Gives all runs the fewest load threads that carry the load beside a running server on this machine, found by short
-/// trials; searches as many as there may be. Runs of other servers and those with `--load-cpus` stay as they are.
+/// trials; searches as many as there may be. Runs of other servers and those with `--load-cpus` or `--agents` stay as they
+/// are.
 pub(super) fn choose(runs: &mut [PlannedRun], context: &RunContext<'_>) -> Result<(), Failure> {
     let most = load_threads_max();
-    let is_chosen = context.planner.spec.sut.load_cpus.is_some() || most == 1;
+    let spec = context.planner.spec;
+    let is_chosen = spec.sut.load_cpus.is_some() || spec.agents.are_used() || most == 1;
     if is_chosen || !runs.iter().all(|run| run.candidate.is_running_here()) {
         return Ok(());
     }
@@ -97,7 +99,8 @@ fn highest_load(plan: &Plan, overrides: Overrides) -> Overrides {
 fn is_enough(plan: Plan, server: ServerChoice, secrets: Secrets) -> Result<bool, Failure> {
     let threads = plan.load_threads();
     let monitoring = Monitoring::On { others: Vec::new(), watched: Vec::new() };
-    let trial = BriefRun { purpose: "the load-thread trial", plan, server, secrets, monitoring };
+    let load = LoadMachines::Here;
+    let trial = BriefRun { purpose: "the load-thread trial", plan, server, secrets, load, monitoring };
     let results = trial.perform(&interrupt::flag())?;
     let is_enough = !load_threads_were_full(&results.analysis);
     if !is_enough {

@@ -1,6 +1,7 @@
 //! One file per command.
 
 mod accelerate;
+mod agent;
 mod audit;
 mod audit_report;
 mod audit_seal;
@@ -57,6 +58,7 @@ pub(crate) fn perform(arguments: Arguments) -> Result<Exit, Failure> {
         Command::Calibrate(arguments) => calibrate::perform(&arguments, json),
         Command::Serve(arguments) => serve::perform(&arguments),
         Command::Accelerate(arguments) => accelerate::perform(&arguments, json),
+        Command::Agent(arguments) => agent::perform(&arguments),
         Command::Completions { shell } => {
             let mut script = Vec::new();
             clap_complete::generate(shell, &mut Arguments::command(), "plimsoll", &mut script);

@@ -59,8 +59,9 @@ impl Planner<'_> {
         found: &TrialFindings,
     ) -> Result<Overrides, Failure> {
         let sut = &self.spec.sut;
-        let CpuPlacement { sut_cpus, load_cpus, load_threads } =
-            self.placement(candidate, found.load_threads)?;
+        let placement = self.placement(candidate, found.load_threads)?;
+        let agents = self.spec.agents.plans(&placement);
+        let CpuPlacement { sut_cpus, load_cpus, load_threads } = placement;
         let sut_plan = SutPlan {
             label: sut.label.clone(),
             cpus: sut_cpus,
@@ -78,6 +79,7 @@ impl Planner<'_> {
             in_flight_max: overrides.in_flight_max.or(found.in_flight_max),
             settings: candidate.settings.iter().cloned().chain(of_target).collect(),
             sut: sut_plan,
+            agents,
             load_cpus,
             load_threads,
             source_addresses: sut.source_addresses.clone(),

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use drivers::Trust;
-use fleet::{LoadMachines, RunRequest};
+use fleet::RunRequest;
 use model::{Definition, Secrets};
 use observe::{CheckState, examine};
 use runfile::Writer;
@@ -43,7 +43,7 @@ pub(super) fn perform(arguments: RunArguments, as_json: bool) -> Result<Exit, Fa
     if !spec.dry_run {
         give_secrets(&mut candidates, &spec.chosen.benchmark.definition)?;
     }
-    let spec = spec.with_certificates_of(&candidates);
+    let spec = spec.with_certificates_of(&candidates).with_agents_for(&candidates)?;
     let planner = Planner::new(&spec, candidates.len());
     let mut runs = planned(&planner, candidates)?;
     check_files_dir(&spec, &runs)?;
@@ -95,6 +95,7 @@ fn planned(planner: &Planner<'_>, candidates: Vec<Candidate>) -> Result<Vec<Plan
     let mut plans = Vec::new();
     for candidate in &candidates {
         let plan = planner.plan(candidate, &found)?;
+        spec.agents.check_users(&plan)?;
         preflight::check(&spec.sut, candidate, &plan)?;
         plans.push(plan);
     }
@@ -248,7 +249,7 @@ fn request<'a>(
         files_dir: files_dir(spec, runs, run)?,
         search_path: paths::search_path(),
         executable: std::env::current_exe()?,
-        load: LoadMachines::Here,
+        load: spec.agents.machines(),
         monitoring: spec.monitoring.clone(),
         notes: spec.notes.clone(),
         disclose_identity: spec.disclose_identity,

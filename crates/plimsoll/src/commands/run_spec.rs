@@ -12,6 +12,7 @@ use crate::candidate::Candidate;
 use crate::candidates::candidates;
 use crate::exit::Failure;
 use crate::family::command_line;
+use crate::load_agents::LoadAgents;
 use crate::observers::{check_observers, watched_here, watched_on};
 use crate::progress::DisplayKind;
 use crate::settings::{SettingCombination, combinations};
@@ -27,6 +28,8 @@ pub(super) struct RunSpec {
     pub settings: Vec<SettingCombination>,
     /// The servers, and the division of CPUs.
     pub sut: SutArguments,
+    /// The load agents, where the load is performed by processes of their own.
+    pub agents: LoadAgents,
     /// The machines that are monitored, and the processes on them.
     pub monitoring: Monitoring,
     /// The tools that live metrics go to.
@@ -68,6 +71,7 @@ impl RunSpec {
             overrides,
             settings,
             sut,
+            agents: LoadAgents::of(&arguments.agents),
             monitoring: monitoring(&arguments.monitor, &arguments.watch),
             metrics: arguments.metrics,
             display: arguments.display.kind(),
@@ -88,6 +92,15 @@ impl RunSpec {
     pub(super) fn candidates(&self) -> Result<Vec<Candidate>, Failure> {
         let family = self.chosen.benchmark.definition.family();
         candidates(&self.sut, &self.settings, family, self.has_dynamic_pages()?)
+    }
+
+    /// Returns the same run with its load agents, which were started, if they can load the servers.
+    ///
+    /// # Errors
+    /// They cannot, or one of them cannot be used.
+    pub(super) fn with_agents_for(self, candidates: &[Candidate]) -> Result<RunSpec, Failure> {
+        candidates.iter().try_for_each(|candidate| self.agents.check(candidate))?;
+        Ok(RunSpec { agents: self.agents.connect()?, ..self })
     }
 
     /// Returns whether programs generate pages of the workload, with any of the settings.

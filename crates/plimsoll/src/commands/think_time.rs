@@ -116,6 +116,7 @@ fn capacity(
         plan,
         server,
         secrets: context.secrets.clone(),
+        load: planner.spec.agents.machines(),
         monitoring: Monitoring::Off,
     };
     let results = trial.perform(&interrupt::flag())?;

@@ -27,6 +27,7 @@ fn the_commands_are_listed() {
       calibrate    Measure the capacity of the load generator on this machine
       serve        Run one of the built-in servers
       accelerate   Run a caching reverse proxy in front of a web server
+      agent        Work as a load agent of a run on this or another machine
       completions  Print a shell completion script
       man          Print the manual page
       help         Print this message or the help of the given subcommand(s)
@@ -59,6 +60,7 @@ fn every_command_has_help() {
         "calibrate",
         "serve",
         "accelerate",
+        "agent",
         "completions",
         "man",
     ];
@@ -86,6 +88,7 @@ fn the_flags_of_run_stand_under_their_headings() {
         ("--urls ", "Requests to URLs:"),
         ("--target ", "Server and load generator:"),
         ("--load-cpus ", "Server and load generator:"),
+        ("--agents ", "Server and load generator:"),
         ("--monitor ", "Monitoring:"),
         ("--otlp ", "Monitoring:"),
         ("--notes ", "Output:"),

@@ -12,7 +12,7 @@ use super::reading_interval::ReadingInterval;
 use super::services::{self, OwnSockets, Service};
 use crate::netlink::Socket;
 use crate::sock_diag::{HELD, TcpRequest, TcpSocket};
-use crate::watch::sockets_held_by;
+use crate::watch::{own_processes, sockets_held_by};
 
 /// The most ports whose connections are counted.
 const PORTS_MAX: usize = 8;
@@ -111,7 +111,7 @@ fn count_others(
     if !tcp.iter().any(|one| ports.contains(&one.remote.port())) {
         return BTreeMap::new();
     }
-    let own = sockets_held_by(&[std::process::id()]);
+    let own = sockets_held_by(&own_processes());
     let server = servers.iter().flat_map(|server| &server.held).copied().collect();
     others.count(tcp, ports, &HeldSockets { own: &own, server: &server })
 }
