@@ -205,7 +205,7 @@ impl Laboratory for FakeLab {
         }])
     }
 
-    fn probe(&mut self, stop: &AtomicBool) -> Result<(), FleetError> {
+    fn probe(&mut self, _: &mut dyn Observer, stop: &AtomicBool) -> Result<(), FleetError> {
         self.add("probe");
         if stop.load(Ordering::Relaxed) {
             return Err(VerifyError::Interrupted.into());

@@ -77,7 +77,7 @@ pub(crate) trait Laboratory {
     ///
     /// # Errors
     /// If one of them is not served as the plan has it, or `stop` was set.
-    fn probe(&mut self, stop: &AtomicBool) -> Result<(), FleetError>;
+    fn probe(&mut self, observer: &mut dyn Observer, stop: &AtomicBool) -> Result<(), FleetError>;
 
     /// Begins to watch the machines that the request names; returns them in the order of their numbers.
     ///

@@ -40,12 +40,12 @@ pub(crate) trait LoadSide {
     fn sources(&self) -> Vec<RecordSource>;
 
     /// Checks operations of every kind from where the load comes, beyond what the controller has checked itself. Parts do so
-    /// one after another.
+    /// one after another. Returns what is remarkable about the target there.
     ///
     /// # Errors
     /// A part does not reach the target, or is not allowed to.
-    fn probe(&mut self, _: &Self::Target, _: &AtomicBool) -> Result<(), LoadError> {
-        Ok(())
+    fn probe(&mut self, _: &Self::Target, _: &AtomicBool) -> Result<Vec<String>, LoadError> {
+        Ok(Vec::new())
     }
 
     /// Makes ready for a load point: returns when the sessions of all users are open, or could not be opened. All that

@@ -221,11 +221,16 @@ impl<S: LoadSide<Target = ResolvedTarget>> Laboratory for LocalLab<S> {
         }
     }
 
-    fn probe(&mut self, stop: &AtomicBool) -> Result<(), FleetError> {
+    fn probe(&mut self, observer: &mut dyn Observer, stop: &AtomicBool) -> Result<(), FleetError> {
         self.target.probe(&self.plan, self.clock, stop)?;
         match self.load.probe(&self.target, stop) {
             Err(_) if stop.load(Ordering::Relaxed) => Err(VerifyError::Interrupted.into()),
-            probed => Ok(probed?),
+            probed => {
+                let remarks = probed?;
+                remarks.iter().for_each(|remark| observer.event(Event::Warning(remark.clone())));
+                self.remarks.extend(remarks);
+                Ok(())
+            }
         }
     }
 

@@ -58,7 +58,7 @@ impl LoadSide for RunLoad {
         of_either!(self, side => side.sources())
     }
 
-    fn probe(&mut self, target: &ResolvedTarget, stop: &AtomicBool) -> Result<(), LoadError> {
+    fn probe(&mut self, target: &ResolvedTarget, stop: &AtomicBool) -> Result<Vec<String>, LoadError> {
         of_either!(self, side => side.probe(target, stop))
     }
 

@@ -222,7 +222,7 @@ fn set_up(
         SetupStep::Warm => lab.warm(observer, stop)?,
         SetupStep::Probe => {
             observer.event(Event::Preparing(&probe_text(&lab.plan().workload)));
-            lab.probe(stop)?;
+            lab.probe(observer, stop)?;
         }
     }
     Ok(())

@@ -1,13 +1,14 @@
 //! The testbed as the run file describes it before the first second.
 
 use languages::{foreign_text, without_credentials};
-use model::{CertificateCheck, Fact, FactSection, Load, Plan, Privacy, Testbed};
+use model::{AgentPlan, CertificateCheck, Fact, FactSection, Load, Plan, Privacy, Testbed, agent_title};
 use observe::{
     InventoryInput, Redactor, RemoteGroupSize, format_cpu_list, inventory, open_files_max, redactor,
     unknown_server,
 };
 use testbed::RunningSut;
 
+use crate::agents::ConnectedAgent;
 use crate::family::ResolvedTarget;
 use crate::request::{LoadMachines, RunRequest};
 use crate::watch::Watchers;
@@ -168,38 +169,37 @@ fn size_text(group: &RemoteGroupSize) -> String {
     }
 }
 
-/// Says which processes perform the load, and on which machines; `None` where it is this process.
-fn load_machines(request: &RunRequest<'_>, plan: &Plan) -> Option<FactSection> {
-    let LoadMachines::Agents(fleet) = &request.load else { return None };
+/// Describes the processes that perform the load and their machines, a section each; none where it is this process.
+fn load_machines(request: &RunRequest<'_>, plan: &Plan) -> Vec<FactSection> {
+    let LoadMachines::Agents(fleet) = &request.load else { return Vec::new() };
     let load = plan.load_max().unwrap_or(Load::Users(0));
     let agents = fleet.agents().iter().zip(&plan.agents).enumerate();
-    let mut facts: Vec<Fact> = agents
-        .map(|(index, (agent, of_plan))| {
-            let users = plan.users_of_agent(index, load);
-            let machine = match (agent.machine, request.disclose_identity) {
-                (0, _) => "this machine".to_owned(),
-                (_, true) => format!("machine {} ({})", agent.machine, agent.name),
-                (machine, false) => format!("machine {machine}"),
-            };
-            let pinned = match of_plan.cpus.as_slice() {
-                [] => "not pinned".to_owned(),
-                cpus => format!("pinned to CPUs {}", format_cpu_list(cpus)),
-            };
-            let threads = of_plan.threads;
-            let mut said =
-                vec![machine, format!("{threads} load threads, {pinned}"), format!("up to {users} users")];
-            let hello = &agent.hello;
-            said.push(format!("{} CPUs available", hello.cpus));
-            said.extend(hello.facts.iter().map(|(name, value)| {
-                format!("{} {}", foreign_text(name), without_credentials(&foreign_text(value)))
-            }));
-            Fact::found(&format!("load agent {index}"), &said.join("; ")).from("as it says itself")
-        })
-        .collect();
-    let text = "users are dealt to agents; what several users of a load thread share, such as a connection of HTTP/2, is \
-                shared within an agent only";
-    facts.push(Fact::found("shared connections", text).from("set by this run"));
-    Some(FactSection { title: "Load machines".to_owned(), facts })
+    let section = |(index, (agent, of_plan)): (usize, (&ConnectedAgent, &AgentPlan))| {
+        let machine = match (agent.machine, request.disclose_identity) {
+            (0, _) => "this machine".to_owned(),
+            (machine, true) => format!("machine {machine} ({})", agent.name),
+            (machine, false) => format!("machine {machine}"),
+        };
+        let cpus = match of_plan.cpus.as_slice() {
+            [] => "not pinned".to_owned(),
+            cpus => format!("pinned to CPUs {}", format_cpu_list(cpus)),
+        };
+        let set = |name: &str, value: String| Fact::found(name, &value).from("set by this run");
+        let said = |name: &str, value: &str| Fact::found(name, value).from("the load agent");
+        let mut facts = vec![
+            set("machine", machine),
+            set("load threads", of_plan.threads.to_string()),
+            set("CPUs of load threads", cpus),
+            set("users", plan.users_of_agent(index, load).to_string()),
+            said("CPUs available", &agent.hello.cpus.to_string()),
+        ];
+        facts.extend(agent.hello.told().map(|(name, value)| {
+            let value = without_credentials(&foreign_text(value));
+            said(name, &value)
+        }));
+        FactSection { title: agent_title(index), facts }
+    };
+    agents.map(section).collect()
 }
 
 /// Says what this run changed on the machine, and what it left alone.

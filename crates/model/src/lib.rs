@@ -4,6 +4,7 @@
 
 mod address;
 mod agent;
+mod agent_figure;
 mod catalog;
 mod check;
 mod content;
@@ -41,6 +42,7 @@ mod workload;
 
 pub use address::{AddressKind, ForbiddenObserver, check_observer};
 pub use agent::{AGENTS_MAX, AgentFault, AgentPlan, check_agents};
+pub use agent_figure::{AgentFigure, agent_of_title, agent_title};
 pub use catalog::{
     Catalog, CatalogFault, CodeName, ExpectedMeasure, InputBand, InputCount, MEASURES_MAX, Measure,
     MeasureUnit, OperationKind, PauseKind, PauseStart, RateTime, Score, SizingRule, ThinkTime, export_key,

@@ -42,8 +42,8 @@ pub use cpu_order::by_core;
 pub use disk::{disk_of, free_bytes, is_in_memory, share_file_system};
 pub use doctor::{Check, CheckState, DoctorInput, examine};
 pub use inventory::{
-    InventoryInput, Redactor, Unavailable, inventory, model_name, named_user, package_of, redactor,
-    unknown_server, user_name,
+    InventoryInput, Redactor, Unavailable, inventory, model_name, named_user, package_of, port_range,
+    redactor, unknown_server, user_name,
 };
 pub use monitor::{
     AppServerAddress, AppServerAddressError, AppServerMonitor, LocalMachine, MonitorError, MonitorSource,

@@ -13,6 +13,7 @@ use crate::exit::{Exit, Failure};
 use crate::interrupt;
 use crate::paths;
 use crate::placement::CpuPlacement;
+use crate::requirements::connections_max;
 
 /// The load agents of a run; none where its own process performs the load.
 #[derive(Debug, Clone, Default)]
@@ -71,13 +72,16 @@ impl LoadAgents {
     /// All that cannot.
     pub(crate) fn check_users(&self, plan: &Plan) -> Result<(), Failure> {
         let agents = self.fleet.iter().flat_map(|fleet| fleet.agents());
-        let agents = agents.map(|agent| (agent.name.as_str(), agent.hello.open_files_max));
+        // Those of this machine share its ports, which are checked with whatever else it needs.
+        let ports = |agent: &ConnectedAgent| if agent.machine == 0 { u32::MAX } else { agent.hello.ports };
+        let agents = agents.map(|agent| (agent.name.as_str(), agent.hello.open_files_max, ports(agent)));
         let found = too_many_users(plan, agents);
         if found.is_empty() {
             return Ok(());
         }
         Err(Failure::new(Exit::Testbed, found.join("\nerror: "))
-            .hint("raise the limit on open files there (`ulimit -Hn`), or use fewer users or more machines"))
+            .hint("raise the limit on open files there (`ulimit -Hn`), widen `net.ipv4.ip_local_port_range`, or use fewer \
+                   users or more machines"))
     }
 
     /// Checks that agents can load a server.
@@ -100,39 +104,54 @@ impl LoadAgents {
         }
         let elsewhere = |place: &AgentPlace| match place {
             AgentPlace::Local => None,
-            AgentPlace::Ssh(account) => Some(account.clone()),
+            AgentPlace::Ssh(account) => Some(format!("the load agent on `{account}`")),
         };
-        let Some(account) = self.places.iter().find_map(elsewhere) else { return Ok(()) };
-        if candidate.is_started() {
-            let why = format!(
-                "the load agent on `{account}` cannot reach {}: a server that Plimsoll starts is reached from this \
-                 machine only",
-                candidate.title
-            );
-            return Err(Failure::usage(why).hint("start the server yourself and name it with `--target`"));
+        let elsewhere: Vec<String> = self.places.iter().filter_map(elsewhere).collect();
+        let refused = |why: &str| {
+            let all: Vec<String> = elsewhere.iter().map(|agent| format!("{agent} {why}")).collect();
+            Failure::usage(all.join("\nerror: "))
+        };
+        let loopback = external.and_then(fleet::ExternalServer::host_and_port).map(|(host, _)| host);
+        match loopback.filter(|host| is_loopback(host)) {
+            _ if elsewhere.is_empty() => Ok(()),
+            _ if candidate.is_started() => {
+                let why = format!(
+                    "cannot reach {}: a server that Plimsoll starts is reached from this machine only",
+                    candidate.title
+                );
+                Err(refused(&why).hint("start the server yourself and name it with `--target`"))
+            }
+            Some(host) => {
+                let why = format!("would load itself: `{host}` is every machine's own");
+                Err(refused(&why).hint("name the server by an address that other machines reach"))
+            }
+            None => Ok(()),
         }
-        let here = external.and_then(fleet::ExternalServer::host_and_port).map(|(host, _)| host);
-        if let Some(host) = here.filter(|host| is_loopback(host)) {
-            let why =
-                format!("the load agent on `{account}` would load itself: `{host}` is every machine's own");
-            return Err(Failure::usage(why).hint("name the server by an address that other machines reach"));
-        }
-        Ok(())
     }
 }
 
 /// The files that an agent has open beside the connections of its users.
 const OTHER_FILES: u64 = 64;
 
-/// Returns what keeps agents from connecting the users of a plan, each with a connection.
-fn too_many_users<'a>(plan: &Plan, agents: impl IntoIterator<Item = (&'a str, u64)>) -> Vec<String> {
-    let too_many = |(index, (name, open_files_max)): (usize, (&str, u64))| {
-        let users = plan.loads().map(|load| plan.users_of_agent(index, load)).max().unwrap_or(0);
-        (open_files_max < u64::from(users) + OTHER_FILES).then(|| {
-            format!("load agent {name} may have {open_files_max} open files, and would have {users} users")
-        })
+/// Returns what keeps agents from connecting the users of a plan. Of each are given its name, and how many open files and ports
+/// it may have.
+fn too_many_users<'a>(plan: &Plan, agents: impl IntoIterator<Item = (&'a str, u64, u32)>) -> Vec<String> {
+    let addresses = u64::try_from(plan.source_addresses.len()).unwrap_or(1).max(1);
+    let too_many = |(index, (name, open_files_max, ports)): (usize, (&str, u64, u32))| {
+        let connections = u64::from(connections_max(plan, |agent| agent == index));
+        let has = |what: &str| {
+            format!("load agent {name} may have {what}, and would have {connections} connections")
+        };
+        [
+            (open_files_max < connections + OTHER_FILES, has(&format!("{open_files_max} open files"))),
+            (
+                u64::from(ports) * addresses < connections,
+                has(&format!("{ports} ports for each address of its own")),
+            ),
+        ]
     };
-    agents.into_iter().enumerate().filter_map(too_many).collect()
+    let found = agents.into_iter().enumerate().flat_map(too_many);
+    found.filter(|(is_too_many, _)| *is_too_many).map(|(_, text)| text).collect()
 }
 
 fn places(argument: &AgentsArgument) -> Vec<AgentPlace> {
@@ -222,12 +241,16 @@ mod tests {
 
     /// By hand: 100 users of two agents are 50 each; with 64 other files they need 114.
     #[test]
-    fn agents_with_too_few_open_files_are_named() {
+    fn agents_with_too_few_open_files_or_ports_are_named() {
         let agents = AgentPlan::in_sequence(vec![AgentPlan::only(1); 2]);
         let plan = Plan { agents, ..testkit::closed_plan(1, &[10, 100], testkit::phases(0, 1)) };
-        assert_eq!(too_many_users(&plan, [("0", 114), ("1", 114)]), [""; 0]);
-        let found = too_many_users(&plan, [("0", 114), ("1", 113)]);
-        assert_eq!(found, ["load agent 1 may have 113 open files, and would have 50 users"]);
+        assert_eq!(too_many_users(&plan, [("0", 114, 50), ("1", 114, 50)]), [""; 0]);
+        let found = too_many_users(&plan, [("0", 114, 49), ("1", 113, 50)]);
+        let expected = [
+            "load agent 0 may have 49 ports for each address of its own, and would have 50 connections",
+            "load agent 1 may have 113 open files, and would have 50 connections",
+        ];
+        assert_eq!(found, expected);
     }
 
     #[test]

@@ -17,7 +17,7 @@ pub(crate) fn requirements(plan: &Plan, shared: bool, rate: Option<f64>) -> Doct
     let seconds = plan.phases.issuing().as_secs_f64() * n_points as f64;
     let offered = plan.loads().filter(|load| !load.is_closed()).map(|load| load.level());
     DoctorInput {
-        users_max: connections_max(plan),
+        users_max: connections_max(plan, |agent| plan.agents[agent].machine == 0),
         connection_per_request: plan.workload.web().is_some_and(is_per_request),
         rate: rate.or_else(|| offered.reduce(f64::max)),
         source_addresses: u32::try_from(plan.source_addresses.len().max(1)).unwrap_or(u32::MAX),
@@ -32,14 +32,14 @@ pub(crate) fn requirements(plan: &Plan, shared: bool, rate: Option<f64>) -> Doct
     }
 }
 
-/// Returns the maximum number of concurrent connections of this machine: one per user, or fewer if users share connections.
-fn connections_max(plan: &Plan) -> u32 {
-    let is_here = |index: &usize| plan.agents[*index].machine == 0;
-    let users_here = |load: Load| -> u32 {
-        let agents = (0..plan.agents.len()).filter(is_here);
+/// Returns the maximum number of concurrent connections of some load agents, chosen by their indexes: one per user, or fewer if
+/// users share connections.
+pub(crate) fn connections_max(plan: &Plan, is_one: impl Fn(usize) -> bool) -> u32 {
+    let users_of_all = |load: Load| -> u32 {
+        let agents = (0..plan.agents.len()).filter(|agent| is_one(*agent));
         agents.map(|agent| plan.users_of_agent(agent, load)).sum()
     };
-    let users = plan.loads().map(users_here).max().unwrap_or(0);
+    let users = plan.loads().map(users_of_all).max().unwrap_or(0);
     let shares = |protocol: &WebProtocol| {
         protocol.http == HttpVersion::Http2
             && matches!(protocol.connection, ConnectionLifetime::KeepAlive { .. })

@@ -133,7 +133,7 @@ impl From<FleetError> for Failure {
 /// Returns the exit code for a failure of load agents: of several, the first.
 fn agent_exit(why: &AgentError) -> Exit {
     match why {
-        AgentError::Lost { .. } | AgentError::Silent { .. } => Exit::Testbed,
+        AgentError::Lost { .. } | AgentError::Silent { .. } | AgentError::Idle { .. } => Exit::Testbed,
         AgentError::Failed { kind, .. } => match kind {
             AgentFailureKind::Refused => Exit::Refused,
             AgentFailureKind::Testbed => Exit::Testbed,
@@ -150,7 +150,7 @@ fn agent_exit(why: &AgentError) -> Exit {
 
 fn agent_hint(why: &AgentError) -> Option<String> {
     let hint = match why {
-        AgentError::Lost { .. } | AgentError::Silent { .. } => {
+        AgentError::Lost { .. } | AgentError::Silent { .. } | AgentError::Idle { .. } => {
             "check that machine and the network on the way to it; the file has what was recorded until then"
         }
         AgentError::Failed { kind: AgentFailureKind::Refused, .. } => {

@@ -196,6 +196,7 @@ pub struct AgentFleet {
     agents: Vec<ConnectedAgent>,
     events: Mutex<Receiver<LinkEvent>>,
     n_runs: AtomicU32,
+    n_pings: AtomicU32,
 }
 
 impl AgentFleet {
@@ -285,7 +286,13 @@ impl AgentFleet {
         if !errors.is_empty() {
             return Err(errors);
         }
-        Ok(Arc::new(AgentFleet { clock, agents, events: Mutex::new(events), n_runs: AtomicU32::new(0) }))
+        Ok(Arc::new(AgentFleet {
+            clock,
+            agents,
+            events: Mutex::new(events),
+            n_runs: AtomicU32::new(0),
+            n_pings: AtomicU32::new(0),
+        }))
     }
 
     /// Makes a fleet of agents at the other end of streams.
@@ -322,6 +329,11 @@ impl AgentFleet {
         self.n_runs.fetch_add(1, Ordering::Relaxed)
     }
 
+    /// Returns a number for a ping that no other has, of this run or of one before.
+    pub(super) fn next_ping(&self) -> u32 {
+        self.n_pings.fetch_add(1, Ordering::Relaxed)
+    }
+
     /// Returns the next event, if one comes within a time.
     pub(super) fn next_event(&self, wait: Duration) -> Option<LinkEvent> {
         lock(&self.events).recv_timeout(wait).ok()
@@ -329,9 +341,15 @@ impl AgentFleet {
 }
 
 impl Drop for AgentFleet {
-    /// Ends all agents: first all are hung up on, and then each is waited for.
+    /// Ends all agents: all are hung up on, and then waited for together. Those that stand still are killed.
     fn drop(&mut self) {
         self.agents.iter().for_each(ConnectedAgent::hang_up);
+        let has_ended = |agent: &ConnectedAgent| agent.process.as_ref().is_none_or(AgentProcess::has_ended);
+        let mut waited = Duration::ZERO;
+        while waited < END_MAX && !self.agents.iter().all(has_ended) {
+            std::thread::sleep(STEP);
+            waited += STEP;
+        }
     }
 }
 
@@ -451,6 +469,11 @@ impl AgentProcess {
         AgentProcess { child: Mutex::new(child), said, is_ssh }
     }
 
+    /// Returns whether it has ended, or cannot be asked.
+    fn has_ended(&self) -> bool {
+        !matches!(lock(&self.child).try_wait(), Ok(None))
+    }
+
     /// Returns its exit status, once it has ended; `None` if it goes on.
     fn status(&self) -> Option<i32> {
         let mut waited = Duration::ZERO;
@@ -499,7 +522,7 @@ impl AgentProcess {
 
 impl Drop for AgentProcess {
     fn drop(&mut self) {
-        if self.status().is_none() {
+        if !self.has_ended() {
             let mut child = lock(&self.child);
             // One that has just ended needs no signal.
             let _ = child.kill();

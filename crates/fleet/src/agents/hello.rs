@@ -1,7 +1,7 @@
 //! What a load agent says of itself and its machine.
 
 use model::Fact;
-use observe::{InventoryInput, available_cpus, inventory, open_files_max};
+use observe::{InventoryInput, available_cpus, inventory, open_files_max, port_range};
 
 use super::message::AgentHello;
 
@@ -13,6 +13,13 @@ const TOLD: &[(&str, &str, &str)] = &[
     ("System", "architecture", "architecture"),
     ("Network interfaces", "speed", "network"),
 ];
+
+impl AgentHello {
+    /// Returns the facts that are known by name, and no others, whatever an agent says.
+    pub(crate) fn told(&self) -> impl Iterator<Item = (&'static str, &str)> {
+        TOLD.iter().filter_map(|(_, _, name)| Some((*name, self.facts.get(*name)?.as_str())))
+    }
+}
 
 /// Returns what this process says of itself.
 pub(super) fn own_hello(program: &str, build: &str) -> AgentHello {
@@ -28,6 +35,12 @@ pub(super) fn own_hello(program: &str, build: &str) -> AgentHello {
         build: build.to_owned(),
         cpus: u32::try_from(available_cpus().len()).unwrap_or(u32::MAX),
         open_files_max: open_files_max(),
+        ports: port_range().map_or(u32::from(u16::MAX), n_ports),
         facts: told.collect(),
     }
+}
+
+/// Returns the number of ports of a range, of which both ends are parts.
+fn n_ports((first, last): (u16, u16)) -> u32 {
+    (u32::from(last) + 1).saturating_sub(first.into())
 }

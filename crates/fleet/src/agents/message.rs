@@ -9,7 +9,7 @@
 //! | – | `Hello` | at once; it ends if the answer is another program |
 //! | `Hello` | – | |
 //! | `SetUp` | `Done` or `Failed` | once for each run: plan, secrets, data |
-//! | `Probe` | `Done` or `Failed` | the name of the server is resolved and checked there |
+//! | `Probe` | `Reached` or `Failed` | the name of the server is resolved and checked there |
 //! | `Prepare` | `Ready` or `Failed` | sessions are open |
 //! | `Go` | `Begun`, `Record` and `Example` as they come, `Over` or `Failed` | |
 //! | `Abandon` | `Over` | the load point that was prepared does not begin |
@@ -17,6 +17,7 @@
 //! | `Ping` | `Pong` | at any time, at once |
 
 use std::collections::BTreeMap;
+use std::net::SocketAddr;
 use std::sync::Arc;
 
 use engine::OpenedSessions;
@@ -55,6 +56,8 @@ pub struct AgentHello {
     pub cpus: u32,
     /// The most files that it may have open.
     pub open_files_max: u64,
+    /// The ports that its kernel assigns to outgoing connections.
+    pub ports: u32,
     /// What is known of its machine, by name.
     pub facts: BTreeMap<String, String>,
 }
@@ -99,6 +102,10 @@ pub(super) enum ToAgent {
 pub(super) enum FromAgent {
     Hello(AgentHello),
     Done,
+    /// The server was found and checked, at an address.
+    Reached {
+        address: Option<SocketAddr>,
+    },
     Ready(OpenedSessions),
     /// The time by which the start had passed when the agent was told of it.
     Begun {
@@ -226,6 +233,7 @@ impl FromAgent {
                 form.text(&hello.build);
                 form.number(hello.cpus);
                 form.number(hello.open_files_max);
+                form.number(hello.ports);
                 form.list(hello.facts.iter(), |form, (name, value)| {
                     form.text(name);
                     form.text(value);
@@ -270,6 +278,10 @@ impl FromAgent {
                 form.number(*number);
                 form.number(at.0);
             }
+            FromAgent::Reached { address } => {
+                form.number(9_u64);
+                form.optional(*address, |form, address| form.text(&address.to_string()));
+            }
         }
         form.finish()
     }
@@ -284,6 +296,7 @@ impl FromAgent {
                 build: text(form)?,
                 cpus: form.number("number of CPUs")?,
                 open_files_max: form.u64()?,
+                ports: form.number("number of ports")?,
                 facts: form.list(|form| Ok((text(form)?, text(form)?)))?.into_iter().take(ROWS_MAX).collect(),
             }),
             1 => FromAgent::Done,
@@ -310,11 +323,16 @@ impl FromAgent {
                 text: text(form)?,
             },
             8 => FromAgent::Pong { number: form.number("number of a ping")?, at: Nanos(form.u64()?) },
+            9 => FromAgent::Reached { address: form.optional(address)? },
             _ => return Err(FormError::Impossible("kind of message")),
         };
         finished(form)?;
         Ok(message)
     }
+}
+
+fn address(form: &mut FormReader<'_>) -> Result<SocketAddr, FormError> {
+    text(form)?.parse().map_err(|_| FormError::Impossible("address"))
 }
 
 fn finished(form: &mut FormReader<'_>) -> Result<(), FormError> {
@@ -465,6 +483,7 @@ mod tests {
             build: "abc".to_owned(),
             cpus: 4,
             open_files_max: 1024,
+            ports: 28_232,
             facts,
         };
         let sessions = OpenedSessions { n_open: 3, n_failed: 1, first_failure: Some("refused".to_owned()) };
@@ -479,6 +498,8 @@ mod tests {
         let messages = [
             FromAgent::Hello(hello),
             FromAgent::Done,
+            FromAgent::Reached { address: None },
+            FromAgent::Reached { address: Some("[::1]:80".parse().unwrap()) },
             FromAgent::Ready(sessions),
             FromAgent::Begun { late: Nanos(4) },
             FromAgent::Record { number: 3, record: vec![1, 2] },
@@ -523,7 +544,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_bytes_are_a_message_or_an_error(kind in 0..10_u64, rest in prop::collection::vec(any::<u8>(), 0..200)) {
+        fn any_bytes_are_a_message_or_an_error(kind in 0..11_u64, rest in prop::collection::vec(any::<u8>(), 0..200)) {
             let bytes = [kind.to_le_bytes().as_slice(), &rest].concat();
             if let Ok(message) = FromAgent::decode(&bytes) {
                 prop_assert_eq!(FromAgent::decode(&message.encode()), Ok(message));

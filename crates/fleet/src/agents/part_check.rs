@@ -58,8 +58,10 @@ pub enum AgentRecordError {
         /// The operations: `operations in flight`.
         what: &'static str,
     },
-    /// Its users cannot have done that.
-    #[error("interval {index} of its records has {what}, which its {users} users cannot have")]
+    /// Its users and its load threads cannot have done that.
+    #[error(
+        "interval {index} of its records has {what} than its users ({users}) and load threads ({threads}) can have"
+    )]
     TooMuch {
         /// Index of the interval.
         index: u32,
@@ -67,6 +69,8 @@ pub enum AgentRecordError {
         what: &'static str,
         /// The users of the agent.
         users: u64,
+        /// Its load threads.
+        threads: u32,
     },
     /// Its interval is not over.
     #[error("it has sent interval {index} before it was over")]
@@ -101,6 +105,7 @@ pub(super) struct PartCheck {
     /// The numbers of kinds, pauses, notices and measures. Units may be without names in the catalog.
     parts: [usize; 4],
     users: u64,
+    threads: u32,
     /// Records so far.
     n: u64,
     /// The start of the next interval; `None` after one that was cut short, which is the last.
@@ -118,10 +123,16 @@ impl PartCheck {
             phases: plan.phases,
             parts: [catalog.kinds.len(), catalog.pauses.len(), catalog.notices.len(), catalog.measures.len()],
             users: plan.users_of_agent(agent as usize, point.load).into(),
+            threads: plan.agents.get(agent as usize).map_or(0, |agent| agent.threads),
             n: 0,
             next: Some(Nanos::ZERO),
             carried: Carried { notices: vec![0; catalog.notices.len()], ..Carried::default() },
         }
+    }
+
+    /// Returns the index of the load point.
+    pub(super) fn load_point(&self) -> u32 {
+        self.load_point
     }
 
     /// Checks the record that comes next. `passed` is the time since the start of the load point, as the controller sees it;
@@ -192,6 +203,7 @@ impl PartCheck {
             ("pauses", record.pauses.len() == pauses),
             ("notices", record.notices.len() == notices),
             ("measures", has_measures),
+            ("readings of the server", record.sut.is_none()),
         ];
         match parts.into_iter().find(|(_, is_right)| !is_right) {
             Some((parts, _)) => Err(AgentRecordError::OtherParts { index, parts }),
@@ -223,11 +235,13 @@ impl PartCheck {
             ("more time in flight", span < flow.in_flight_ns),
             ("more time of thinking", span < flow.thinking_ns),
             ("more clients", self.users < record.clients.n),
-            ("response times from before the load point", slowest),
+            ("more load threads", self.threads < record.health.threads),
+            ("longer response times", slowest),
         ];
         match excesses.into_iter().find(|(_, is_excess)| *is_excess) {
             Some((what, _)) => {
-                Err(AgentRecordError::TooMuch { index: record.index, what, users: self.users })
+                let (users, threads) = (self.users, self.threads);
+                Err(AgentRecordError::TooMuch { index: record.index, what, users, threads })
             }
             None => Ok(()),
         }
@@ -323,11 +337,19 @@ mod tests {
         );
         assert_eq!(
             refused(|record| record.flow.thinking_ns = 3 * u128::from(second.0)),
-            "interval 1 of its records has more time of thinking, which its 2 users cannot have"
+            "interval 1 of its records has more time of thinking than its users (2) and load threads (1) can have"
         );
         assert_eq!(
             refused(|record| record.kinds[0].response.max = 3 * second.0),
-            "interval 1 of its records has response times from before the load point, which its 2 users cannot have"
+            "interval 1 of its records has longer response times than its users (2) and load threads (1) can have"
+        );
+        assert_eq!(
+            refused(|record| record.health.threads = 2),
+            "interval 1 of its records has more load threads than its users (2) and load threads (1) can have"
+        );
+        assert_eq!(
+            refused(|record| record.sut = Some(model::SutUse::default())),
+            "interval 1 of its records has other readings of the server than the plan"
         );
     }
 

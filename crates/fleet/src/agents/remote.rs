@@ -13,7 +13,9 @@
 //! A part that fails while load runs ends the load point for the others: a result without its load would be another one. What
 //! was recorded until then stays, and the records that are missing are named.
 
+use std::fmt;
 use std::mem::take;
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::sync::mpsc::Sender;
@@ -21,7 +23,7 @@ use std::time::Duration;
 
 use engine::{OpenedSessions, StopRequest};
 use languages::foreign_text;
-use model::{IntervalRecord, LoadPoint, Plan, RecordSource, Secrets};
+use model::{AgentFigure, IntervalRecord, LoadPoint, Plan, RecordSource, Secrets};
 use runfile::{CodecError, wire};
 use thiserror::Error;
 use units::{Clock, Nanos, RealClock};
@@ -31,6 +33,7 @@ use super::connection::{AgentFleet, ConnectedAgent};
 use super::message::{AgentFailureKind, FromAgent, ToAgent};
 use super::part_check::{AgentRecordError, PartCheck};
 use super::serve::SILENCE_MAX;
+use crate::checked::CheckedRow;
 use crate::error::LoadError;
 use crate::family::{ResolvedTarget, ServerForm};
 use crate::family_counts::FamilyCounts;
@@ -71,6 +74,14 @@ pub enum AgentError {
         agent: String,
         /// The reason, as far as it is known.
         why: String,
+    },
+    /// It answers, and does nothing.
+    #[error("load agent {agent} was lost: it answers, but has recorded nothing for {} s", .silence.0 / 1_000_000_000)]
+    Idle {
+        /// The agent.
+        agent: String,
+        /// The time since its last record.
+        silence: Nanos,
     },
     /// It has not said anything for too long.
     #[error("load agent {agent} was lost: it has been silent for {} s", .silence.0 / 1_000_000_000)]
@@ -132,6 +143,9 @@ pub(super) trait NamedTarget {
     /// # Errors
     /// It is one of this process.
     fn server(&self) -> Result<ServerForm, AgentError>;
+
+    /// Returns its address as this machine reaches it, if it has one.
+    fn reached_at(&self) -> Option<SocketAddr>;
 }
 
 impl NamedTarget for ResolvedTarget {
@@ -141,13 +155,42 @@ impl NamedTarget for ResolvedTarget {
             why: "it is within this process, or its files are held by it",
         })
     }
+
+    fn reached_at(&self) -> Option<SocketAddr> {
+        self.address()
+    }
 }
 
 /// An answer to a request.
 #[derive(Debug)]
 enum Answer {
     Done,
+    Reached(Option<SocketAddr>),
     Ready(OpenedSessions),
+}
+
+/// Says that the name of the server means another address on a load machine. Addresses are not recorded.
+fn other_address(agent: usize) -> String {
+    format!(
+        "load agent {agent} reaches the server at another address than this machine does: its name has several, or \
+         means something else there"
+    )
+}
+
+/// Returns what may be recorded of the counts and findings of an agent: as foreign text, and said to be its own.
+fn believed(agent: usize, counts: &FamilyCounts) -> FamilyCounts {
+    let mut own = FamilyCounts::default();
+    for (name, n) in counts.iter().filter(|(name, _)| AgentFigure::of_count(name).is_none()) {
+        own.add_named(foreign_text(name).into(), n);
+    }
+    for (kind, change) in counts.changes.iter() {
+        own.changes.add_one(&foreign_text(kind), *change);
+    }
+    let row = |(name, holds, found): &CheckedRow| {
+        (foreign_text(name), *holds, format!("load agent {agent}: {}", foreign_text(found)))
+    };
+    own.of_load = counts.of_load.iter().map(row).collect();
+    own
 }
 
 /// Adds an item to a list that keeps the latest.
@@ -167,6 +210,8 @@ struct Part {
     /// Pings that were not answered, with their times.
     pings: Vec<(u32, Nanos)>,
     heard: Nanos,
+    /// The time of the last message that was no answer to a ping.
+    progressed: Nanos,
     check: Option<PartCheck>,
     /// The offset of its clock when it was told to go.
     offset: Option<ClockOffset>,
@@ -182,8 +227,9 @@ struct Part {
 struct PartTotals {
     started: u64,
     cpu: Nanos,
+    thread_time: Nanos,
     run_queue: Nanos,
-    latest: Nanos,
+    lateness: Nanos,
 }
 
 impl PartTotals {
@@ -191,16 +237,20 @@ impl PartTotals {
         self.started = self.started.saturating_add(record.flow.started);
         self.cpu = self.cpu.saturating_add(record.health.cpu);
         self.run_queue = self.run_queue.saturating_add(record.health.run_queue);
-        self.latest = self.latest.max(record.lateness.max().unwrap_or_default());
+        let length = record.end.saturating_sub(record.start);
+        let thread_time = Nanos(length.0.saturating_mul(record.health.threads.into()));
+        self.thread_time = self.thread_time.saturating_add(thread_time);
+        self.lateness = self.lateness.max(record.lateness.max().unwrap_or_default());
     }
 
-    /// Returns what is recorded of it, by name.
-    fn named(&self, agent: usize) -> [(String, u64); 4] {
+    /// Returns the figures of the agent.
+    fn figures(&self) -> [(AgentFigure, u64); 5] {
         [
-            (format!("load agent {agent}, operations started"), self.started),
-            (format!("load agent {agent}, CPU time in ms"), self.cpu.0 / 1_000_000),
-            (format!("load agent {agent}, wait for a CPU in ms"), self.run_queue.0 / 1_000_000),
-            (format!("load agent {agent}, greatest lateness in µs"), self.latest.0 / 1_000),
+            (AgentFigure::Started, self.started),
+            (AgentFigure::Cpu, micros(self.cpu)),
+            (AgentFigure::ThreadTime, micros(self.thread_time)),
+            (AgentFigure::RunQueue, micros(self.run_queue)),
+            (AgentFigure::Lateness, micros(self.lateness)),
         ]
     }
 }
@@ -220,7 +270,6 @@ pub(crate) struct RemoteLoad<T> {
     n_users: u32,
     origin: Nanos,
     last_ping: Nanos,
-    n_pings: u32,
     /// Whether agents have time that passes.
     is_real_time: bool,
     target: std::marker::PhantomData<fn(&T)>,
@@ -240,7 +289,6 @@ impl<T> RemoteLoad<T> {
             n_users: 0,
             origin: Nanos::ZERO,
             last_ping: Nanos::ZERO,
-            n_pings: 0,
             is_real_time: true,
             target: std::marker::PhantomData,
         }
@@ -312,8 +360,7 @@ impl<T> RemoteLoad<T> {
     fn ping(&mut self, now: Nanos) {
         self.last_ping = now;
         for index in 0..self.parts.len() {
-            self.n_pings = self.n_pings.wrapping_add(1);
-            let number = self.n_pings;
+            let number = self.fleet.next_ping();
             let now = self.clock.now();
             keep(&mut self.parts[index].pings, (number, now));
             self.send(index, ToAgent::Ping { number });
@@ -325,6 +372,9 @@ impl<T> RemoteLoad<T> {
         let agent = || self.fleet.agents()[index].name.clone();
         let passed = self.is_real_time.then(|| at.saturating_sub(self.origin));
         let part = &mut self.parts[index];
+        if !matches!(message, FromAgent::Pong { .. }) {
+            part.progressed = at;
+        }
         let failure = match message {
             FromAgent::Pong { number, at: agent } => {
                 let pinged = part.pings.iter().position(|(known, _)| *known == number);
@@ -336,6 +386,10 @@ impl<T> RemoteLoad<T> {
             }
             FromAgent::Done => {
                 part.answer = Some(Answer::Done);
+                return;
+            }
+            FromAgent::Reached { address } => {
+                part.answer = Some(Answer::Reached(address));
                 return;
             }
             FromAgent::Ready(sessions) => {
@@ -364,9 +418,11 @@ impl<T> RemoteLoad<T> {
                 }
             }
             FromAgent::Example(mut example) => {
-                let is_known = usize::from(example.kind) < self.plan.catalog.kinds.len();
+                let is_kind = usize::from(example.kind) < self.plan.catalog.kinds.len();
+                let is_of_point =
+                    part.check.as_ref().is_some_and(|check| check.load_point() == example.load_point);
                 example.text = foreign_text(&example.text);
-                if let Some(records) = self.records.as_ref().filter(|_| is_known && part.check.is_some()) {
+                if let Some(records) = self.records.as_ref().filter(|_| is_kind && is_of_point) {
                     let _ = records.send(Message::Example(example));
                 }
                 return;
@@ -377,7 +433,7 @@ impl<T> RemoteLoad<T> {
                 match check.finish(records) {
                     Err(why) => AgentError::Record { agent: agent(), why: Box::new(why) },
                     Ok(()) => {
-                        part.over = Some(counts);
+                        part.over = Some(believed(index, &counts));
                         return;
                     }
                 }
@@ -392,7 +448,7 @@ impl<T> RemoteLoad<T> {
 
     /// Waits until all of these parts have answered; returns the answers.
     fn answers(&mut self, awaited: &[usize], stop: &impl StopRequest) -> Result<Vec<Answer>, LoadError> {
-        let mut is_stopped = false;
+        let mut stopped: Option<Nanos> = None;
         loop {
             if awaited.iter().all(|index| self.parts[*index].answer.is_some()) {
                 return Ok(awaited.iter().filter_map(|index| self.parts[*index].answer.take()).collect());
@@ -400,11 +456,38 @@ impl<T> RemoteLoad<T> {
             if let Some(failure) = self.take_failure() {
                 return Err(failure.into());
             }
-            if stop.is_requested() && !is_stopped {
-                is_stopped = true;
+            if stop.is_requested() && stopped.is_none() {
+                stopped = Some(self.clock.now());
                 awaited.iter().for_each(|index| self.send(*index, ToAgent::Stop));
             }
+            self.fail_unstopped(stopped, |index, part| awaited.contains(&index) && part.answer.is_none());
             self.pump(STOP_STEP);
+        }
+    }
+
+    /// Fails the parts that are not done, a while after all were told to stop.
+    fn fail_unstopped(&mut self, stopped: Option<Nanos>, is_awaited: impl Fn(usize, &Part) -> bool) {
+        if stopped.is_none_or(|since| self.clock.now() <= since + STOP_MAX) {
+            return;
+        }
+        for index in 0..self.parts.len() {
+            if is_awaited(index, &self.parts[index]) {
+                let agent = self.agent(index).name.clone();
+                self.fail(index, AgentError::Lost { agent, why: "it does not stop".to_owned() });
+            }
+        }
+    }
+
+    /// Fails the parts whose load point goes on, and which answer and do not record.
+    fn fail_idle(&mut self) {
+        let now = self.clock.now();
+        for index in 0..self.parts.len() {
+            let part = &self.parts[index];
+            let silence = now.saturating_sub(part.progressed.max(self.origin));
+            if part.check.is_some() && SILENCE_MAX < silence {
+                let agent = self.agent(index).name.clone();
+                self.fail(index, AgentError::Idle { agent, silence });
+            }
         }
     }
 
@@ -419,6 +502,7 @@ impl<T> RemoteLoad<T> {
         }
         self.parts.iter_mut().for_each(|part| {
             part.heard = now;
+            part.progressed = now;
             part.answer = None;
         });
     }
@@ -472,35 +556,77 @@ impl<T> RemoteLoad<T> {
         self.records = None;
     }
 
-    /// Returns what is recorded of the starts of a load point that is over; nothing where time is simulated.
-    fn starts(&mut self) -> Option<(String, bool, String)> {
-        if !self.is_real_time {
-            return None;
-        }
-        self.read_clocks();
-        let mut worst: Option<(Nanos, usize, String)> = None;
-        for (index, part) in self.parts.iter().enumerate() {
-            let offset = part.offset?;
-            let late = part.late?;
-            let moved = ClockOffset::of(&part.exchanges).map(|later| (offset.moved_to(&later), later.bound));
-            let skew = late.saturating_add(offset.bound);
-            let clock = moved.map_or_else(
-                || "its clock could not be read afterwards".to_owned(),
-                |(moved, bound)| format!("its clock moved by {moved} ± {} meanwhile", bound + offset.bound),
-            );
-            let text = format!(
-                "load agent {index} began {late} late, its clock known to ± {}; {clock}",
-                offset.bound
-            );
-            if worst.as_ref().is_none_or(|(most, ..)| *most < skew) {
-                worst = Some((skew, index, text));
+    /// Notes how the agents started at a load point that is over, and what their clocks did meanwhile.
+    fn note_starts(&self, counts: &mut FamilyCounts) {
+        let parts = self.parts.iter().enumerate();
+        let starts: Vec<_> = parts.filter_map(|(index, part)| Some((index, AgentStart::of(part)?))).collect();
+        for (index, start) in &starts {
+            for (figure, time) in start.figures() {
+                counts.add_named(figure.count_name(*index).into(), micros(time));
             }
         }
-        let (skew, _, text) = worst?;
-        let n = self.parts.len();
-        let all = if n == 1 { text } else { format!("{text}; the others of {n} less") };
-        Some((STARTS.to_owned(), skew <= START_SKEW_MAX, all))
+        let worst = starts.iter().max_by_key(|(_, start)| start.skew());
+        let Some((index, start)) = worst.filter(|_| starts.len() == self.parts.len()) else { return };
+        let found = match starts.len() {
+            1 => format!("load agent {index} {start}"),
+            n => format!("load agent {index} {start}; the others of {n} less"),
+        };
+        counts.of_load.push((STARTS.to_owned(), start.skew() <= START_SKEW_MAX, found));
     }
+}
+
+/// The start of an agent at a load point.
+#[derive(Debug, Clone, Copy)]
+struct AgentStart {
+    /// The time by which it had passed when the agent was told of it.
+    late: Nanos,
+    /// The offset of its clock then.
+    offset: ClockOffset,
+    /// That after the load point; `None` if it could not be read.
+    later: Option<ClockOffset>,
+}
+
+impl AgentStart {
+    fn of(part: &Part) -> Option<AgentStart> {
+        Some(AgentStart { late: part.late?, offset: part.offset?, later: ClockOffset::of(&part.exchanges) })
+    }
+
+    /// Returns the time by which its clock moved, as far as that is certain.
+    fn drift(&self) -> Option<Nanos> {
+        let later = self.later?;
+        let bounds = self.offset.bound.saturating_add(later.bound);
+        Some(self.offset.moved_to(&later).saturating_sub(bounds))
+    }
+
+    /// Returns the time by which its seconds may differ from those of the controller.
+    fn skew(&self) -> Nanos {
+        self.late.saturating_add(self.offset.bound).saturating_add(self.drift().unwrap_or_default())
+    }
+
+    fn figures(&self) -> impl Iterator<Item = (AgentFigure, Nanos)> {
+        let drift = self.drift().map(|drift| (AgentFigure::ClockDrift, drift));
+        let known = [(AgentFigure::StartDelay, self.late), (AgentFigure::ClockBound, self.offset.bound)];
+        known.into_iter().chain(drift)
+    }
+}
+
+impl fmt::Display for AgentStart {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let AgentStart { late, offset, later } = self;
+        write!(f, "began {late} late, its clock known to ± {}; ", offset.bound)?;
+        match later {
+            None => f.write_str("its clock could not be read afterwards"),
+            Some(later) => {
+                let bounds = offset.bound.saturating_add(later.bound);
+                write!(f, "its clock moved by {} ± {bounds} meanwhile", offset.moved_to(later))
+            }
+        }
+    }
+}
+
+/// Returns a time in microseconds, rounded up, so that none which passed is zero.
+fn micros(time: Nanos) -> u64 {
+    time.0.div_ceil(1_000)
 }
 
 impl<T: NamedTarget> LoadSide for RemoteLoad<T> {
@@ -510,23 +636,27 @@ impl<T: NamedTarget> LoadSide for RemoteLoad<T> {
         (0..self.parts.len() as u32).map(|agent| RecordSource { agent, thread: None }).collect()
     }
 
-    fn probe(&mut self, target: &T, stop: &AtomicBool) -> Result<(), LoadError> {
+    fn probe(&mut self, target: &T, stop: &AtomicBool) -> Result<Vec<String>, LoadError> {
         let server = target.server()?;
         let run = self.set_up(stop)?;
         // One after another: what they check may be changed by what others do.
-        let mut failures = Vec::new();
+        let (mut failures, mut remarks) = (Vec::new(), Vec::new());
         for index in 0..self.parts.len() {
             self.begin_waiting();
             self.send(index, ToAgent::Probe { run, server: server.clone() });
             match self.answers(&[index], stop) {
-                Ok(_) => {}
+                Ok(answers) => {
+                    let is_other =
+                        |answer| matches!(answer, Answer::Reached(at) if at != target.reached_at());
+                    remarks.extend(answers.into_iter().any(is_other).then(|| other_address(index)));
+                }
                 // All of them are named at once.
                 Err(LoadError::Agent(failure)) if !stop.is_requested() => failures.push(failure),
                 Err(error) => return Err(error),
             }
         }
         match failures.len() {
-            0 => Ok(()),
+            0 => Ok(remarks),
             1 => Err(failures.remove(0).into()),
             _ => Err(AgentError::Several(failures).into()),
         }
@@ -616,15 +746,8 @@ impl<T: NamedTarget> LoadSide for RemoteLoad<T> {
                 stopped = Some(self.clock.now());
                 (0..self.parts.len()).for_each(|index| self.send(index, ToAgent::Stop));
             }
-            if stopped.is_some_and(|since| since + STOP_MAX < self.clock.now()) {
-                for index in 0..self.parts.len() {
-                    if !is_over(&self.parts[index]) {
-                        let agent = self.agent(index).name.clone();
-                        let why = "it does not stop".to_owned();
-                        self.fail(index, AgentError::Lost { agent, why });
-                    }
-                }
-            }
+            self.fail_unstopped(stopped, |_, part| !is_over(part));
+            self.fail_idle();
             self.pump(STOP_STEP);
         }
         // The collector ends when everybody has hung up.
@@ -632,13 +755,16 @@ impl<T: NamedTarget> LoadSide for RemoteLoad<T> {
         let mut counts = FamilyCounts::default();
         for (index, part) in self.parts.iter_mut().enumerate() {
             counts.add(&take(&mut part.over).unwrap_or_default());
-            part.totals.named(index).into_iter().for_each(|(name, n)| counts.add_named(name.into(), n));
+            for (figure, n) in part.totals.figures() {
+                counts.add_named(figure.count_name(index).into(), n);
+            }
         }
         if let Some(failure) = self.take_failure() {
             return Err(failure.into());
         }
-        if stopped.is_none() {
-            counts.of_load.extend(self.starts());
+        if stopped.is_none() && self.is_real_time {
+            self.read_clocks();
+            self.note_starts(&mut counts);
         }
         Ok(counts)
     }

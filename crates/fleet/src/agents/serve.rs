@@ -10,6 +10,7 @@
 
 use std::collections::BTreeMap;
 use std::io::{Read, Write};
+use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -90,6 +91,9 @@ pub(super) trait AgentHost: Send + 'static {
         stop: &AtomicBool,
     ) -> Result<<Self::Load as LoadSide>::Target, FleetError>;
 
+    /// Returns the address of a target, if it has one.
+    fn address(&self, target: &<Self::Load as LoadSide>::Target) -> Option<SocketAddr>;
+
     /// Checks operations of every kind.
     fn probe(
         &self,
@@ -118,6 +122,10 @@ impl AgentHost for ThreadHost {
         stop: &AtomicBool,
     ) -> Result<ResolvedTarget, FleetError> {
         ResolvedTarget::resolve(server, secrets, clock, stop)
+    }
+
+    fn address(&self, target: &ResolvedTarget) -> Option<SocketAddr> {
+        target.address()
     }
 
     fn probe(
@@ -338,7 +346,7 @@ impl<H: AgentHost> Worker<H> {
         let plan = Arc::clone(&run.plan);
         let target = resolved(host, run, server, *clock, stop)?;
         host.probe(target, &plan, *clock, stop).map_err(|error| failed_by(&error))?;
-        Ok(FromAgent::Done)
+        Ok(FromAgent::Reached { address: host.address(target) })
     }
 
     /// Runs a load point; returns how it has ended, or nothing if it did not begin and the controller asks for something else.

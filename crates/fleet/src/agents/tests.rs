@@ -1,7 +1,7 @@
 //! Load agents in this process, over the bytes that go between machines, on simulated servers.
 
 use std::io::Write;
-use std::net::Shutdown;
+use std::net::{Shutdown, SocketAddr};
 use std::os::unix::net::UnixStream;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -40,6 +40,10 @@ impl NamedTarget for SomeServer {
     fn server(&self) -> Result<ServerForm, AgentError> {
         Ok(ServerForm::app(&"app://nowhere:1".parse().unwrap()))
     }
+
+    fn reached_at(&self) -> Option<SocketAddr> {
+        Some(([10, 0, 0, 1], 1).into())
+    }
 }
 
 /// A host of simulated load.
@@ -60,6 +64,10 @@ impl AgentHost for SimulatedHost {
         _: &AtomicBool,
     ) -> Result<(), FleetError> {
         Ok(())
+    }
+
+    fn address(&self, (): &()) -> Option<SocketAddr> {
+        Some(([10, 0, 0, 1], 1).into())
     }
 
     fn probe(&self, (): &(), _: &Plan, _: RealClock, _: &AtomicBool) -> Result<(), FleetError> {
@@ -90,7 +98,7 @@ fn liar(lie: RecordFault) -> UnixStream {
                     made = Some((runfile::wire::decode_plan(&plan).unwrap(), agent, point(0, 1)));
                     say(FromAgent::Done);
                 }
-                ToAgent::Probe { .. } => say(FromAgent::Done),
+                ToAgent::Probe { .. } => say(FromAgent::Reached { address: Some(([10, 0, 0, 2], 1).into()) }),
                 ToAgent::Prepare { point, .. } => {
                     made.as_mut().unwrap().2 = point;
                     say(FromAgent::Ready(OpenedSessions::default()));
@@ -160,7 +168,7 @@ fn run_point<T>(
 ) -> (Collected, Result<FamilyCounts, LoadError>) {
     let mut collected = Collected::default();
     let (sender, messages) = channel();
-    let prepared = load.probe(target, stop).and_then(|()| load.prepare(target, point, sender.clone(), stop));
+    let prepared = load.probe(target, stop).and_then(|_| load.prepare(target, point, sender.clone(), stop));
     if let Err(error) = prepared {
         return (collected, Err(error));
     }
@@ -252,7 +260,7 @@ fn an_agent_that_lies_is_named_and_its_records_are_not_added() {
         (|records| records[1].load_point = 0, "it has sent a record of load point 0"),
         (|records| records[1].agent = 0, "from load agent 0"),
         (|records| records[1].start += Nanos(1), "is not that of the plan"),
-        (|records| records[1].flow.thinking_ns = u128::MAX, "which its 25 users cannot have"),
+        (|records| records[1].flow.thinking_ns = u128::MAX, "has more time of thinking than its users (25)"),
         (|records| records.truncate(1), "it has sent 1 records and says that they are"),
     ];
     for (lie, reason) in lies {
@@ -331,4 +339,19 @@ fn another_build_is_refused_with_both_named() {
     write_frame(&mut output, &hello.encode()).unwrap();
     let error = serving.join().unwrap().unwrap_err().to_string();
     assert_eq!(error, "expected a controller of the same build, test 1 (build b1); found test 1 (build b2)");
+}
+
+/// Goal: a name that means another address on a load machine is said to do so.
+#[test]
+fn another_address_on_a_load_machine_is_said() {
+    let (honest, serving) = agent();
+    let fleet = fleet(&[honest.try_clone().unwrap(), liar(|_| ())]);
+    let mut load = RemoteLoad::<SomeServer>::simulated(&fleet, Arc::new(plan(2)));
+    let remarks = load.probe(&SomeServer, &AtomicBool::new(false)).unwrap();
+    let expected = "load agent 1 reaches the server at another address than this machine does";
+    assert!(remarks.len() == 1 && remarks[0].starts_with(expected), "{remarks:?}");
+    drop(load);
+    drop(fleet);
+    honest.shutdown(Shutdown::Both).unwrap();
+    serving.join().unwrap().unwrap();
 }

@@ -150,7 +150,7 @@ pub(crate) fn sysctl(name: &str) -> Option<String> {
 }
 
 /// Returns the first and last of the ports that the kernel assigns to outgoing connections.
-pub(crate) fn port_range() -> Option<(u16, u16)> {
+pub fn port_range() -> Option<(u16, u16)> {
     let range = sysctl("net.ipv4.ip_local_port_range")?;
     let (first, last) = range.split_once(' ')?;
     Some((first.parse().ok()?, last.parse().ok()?))

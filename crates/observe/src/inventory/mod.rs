@@ -30,7 +30,8 @@ use std::path::{Path, PathBuf};
 
 use model::{Fact, FactSection, FactState, Field, LOAD_MACHINE};
 
-pub(crate) use kernel::{clock_source, port_range, sysctl};
+pub use kernel::port_range;
+pub(crate) use kernel::{clock_source, sysctl};
 pub(crate) use processor::governors;
 pub use processor::model_name;
 pub use redact::Redactor;
