@@ -12,6 +12,7 @@ mod file_family;
 mod findings;
 mod golden;
 mod layout;
+mod load_machines;
 mod narrative;
 mod pictures;
 mod price;

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use analysis::LoadPointResult;
-use model::capitalized;
+use model::{AgentFigure, capitalized};
 
 use crate::report::load_number;
 use crate::{Block, Column, Report, Row, RowStyle, Section, Table, numbers};
@@ -38,8 +38,9 @@ fn checks(report: &Report, points: &[LoadPointResult]) -> Option<Table> {
 }
 
 fn counts(report: &Report, points: &[LoadPointResult]) -> Option<Table> {
-    let names: BTreeSet<&str> =
-        points.iter().flat_map(|point| &point.counts).map(|count| count.name.as_str()).collect();
+    let names = points.iter().flat_map(|point| &point.counts).map(|count| count.name.as_str());
+    // Those of load agents have a section of their own.
+    let names: BTreeSet<&str> = names.filter(|name| AgentFigure::of_count(name).is_none()).collect();
     let mut columns = vec![Column::numbers(report.terms().load(), "")];
     columns.extend(names.iter().map(|name| Column::numbers(capitalized(name), "")));
     let row = |point: &LoadPointResult| {

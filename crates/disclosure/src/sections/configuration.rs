@@ -1,12 +1,15 @@
 //! Configuration and tuning as found: what is known with where it comes from, then what is not disclosed.
 
-use model::{Fact, FactSection, FactState};
+use model::{Fact, FactSection, FactState, agent_of_title};
 
 use super::back_ends::with_back_ends;
 use crate::{Block, Cell, Column, Report, Row, Section, Table, Text};
 
 pub(super) fn section(report: &Report) -> Option<Section> {
-    let sections = &with_back_ends(report);
+    let mut sections = with_back_ends(report);
+    // They have a section of their own.
+    sections.retain(|section| agent_of_title(&section.title).is_none());
+    let sections = &sections;
     let blocks = if sections.is_empty() {
         vec![Block::Paragraph("No settings of the testbed were recorded.".into())]
     } else {

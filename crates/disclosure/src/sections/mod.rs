@@ -18,6 +18,7 @@ pub(crate) mod highlights;
 mod in_flight;
 mod interactive;
 mod kinds;
+mod load_machines;
 mod machine;
 pub(crate) mod method;
 pub(crate) mod narrative;
@@ -75,6 +76,7 @@ const SECTIONS: &[SectionBuilder] = &[
     files::section,
     kinds::section,
     resources::section,
+    load_machines::section,
     demand::section,
     machine::section,
     errors::section,
