@@ -39,17 +39,57 @@ fn two_agents_on_this_machine_perform_a_run() {
     assert!(ended.stderr.contains("2 threads of 2 load agents"), "{}", ended.stderr);
     let run = fixture.path("run.plim");
     fixture.run(&["audit", "run.plim"]).expect(0);
-    let first = fixture.fact(&run, "Load machines", "load agent 0").expect("the first agent");
-    let second = fixture.fact(&run, "Load machines", "load agent 1").expect("the second agent");
-    for text in [first, second] {
-        assert!(text.starts_with("this machine; 1 load threads") && text.contains("users"), "{text}");
+    for title in ["Load agent 0", "Load agent 1"] {
+        assert_eq!(fixture.fact(&run, title, "machine").as_deref(), Some("this machine"));
+        assert_eq!(fixture.fact(&run, title, "load threads").as_deref(), Some("1"));
     }
     let report = fixture.report(&run);
-    let text = report.to_string();
-    assert!(text.contains("load agents start together"), "the check of the starts is in the report");
-    let point = &report["load_points"][0];
-    let total = point["total"]["n"].as_u64().or_else(|| point["total"]["ok"].as_u64());
-    assert!(total.is_none_or(|n| 0 < n), "{point}");
+    assert!(
+        report.to_string().contains("load agents start together"),
+        "the check of the starts is in the report"
+    );
+    for agent in ["load agent 0", "load agent 1"] {
+        let figure = |name: &str| report["load_points"][0]["counts"][format!("{agent}, {name}")].as_u64();
+        assert!(
+            figure("operations started").is_some_and(|n| 0 < n),
+            "{}",
+            report["load_points"][0]["counts"]
+        );
+        assert!(
+            figure("CPU time in µs") <= figure("time of load threads in µs").map(|time| time + time / 10)
+        );
+    }
+    let page = fixture.run(&["report", "run.plim", "--format", "markdown"]).expect(0).stdout;
+    for text in
+        ["Load machines, as they describe themselves", "Load of the load machines", "Clock known to ±"]
+    {
+        assert!(page.contains(text), "{text}: {page}");
+    }
+    assert!(!page.contains("load agent 0, CPU time"), "the figures have a table of their own");
+}
+
+/// Goal: what the web has of agents, other families have, too: their servers are loaded, and checked by the controller.
+#[test]
+fn servers_of_other_families_are_loaded_by_agents() {
+    let fixture = Fixture::new();
+    let short = ["--quick", "--load", "4", "--duration", "2", "--agents", "local=2", "--monitor", "off"];
+    for (benchmark, settings) in [
+        ("serverbench", ["--set", "suite=net", "--set", "range=64 KiB"]),
+        ("orderentry", ["--set", "warehouses=2", "--set", "pacing=flat"]),
+    ] {
+        let out = format!("{benchmark}.plim");
+        fixture.run(&[&["run", benchmark, "--out", &out], &settings[..], &short].concat()).expect_measured();
+        fixture.run(&["audit", &out]).expect(0);
+        let report = fixture.report(&fixture.path(&out));
+        let point = &report["load_points"][0];
+        assert_eq!(point["total"]["errors"], 0, "{point}");
+        let started = |agent: u32| {
+            point["counts"][format!("load agent {agent}, operations started")].as_u64().unwrap_or_default()
+        };
+        assert!(0 < started(0) && 0 < started(1), "{point}");
+        let checks = point["checks"].as_array().unwrap();
+        assert!(checks.iter().all(|check| check["holds"] == true), "{point}");
+    }
 }
 
 /// Starts a run of one load point with two agents; returns when it is recorded.
@@ -191,6 +231,27 @@ impl SshServer {
         SshServer { _daemon: daemon, programs: folder.join("bin") }
     }
 
+    /// Delays all that goes to the agent and comes from it by 50 ms.
+    fn slow_down(&self, fixture: &Fixture) {
+        let relay = format!(
+            "#!/usr/bin/python3
+import os, subprocess, sys, threading, time
+pipe = subprocess.PIPE
+ssh = subprocess.Popen(['/usr/bin/ssh', '-F', '{}', *sys.argv[1:]], stdin=pipe, stdout=pipe)
+def relay(source, sink):
+    while data := os.read(source, 65536):
+        time.sleep(0.05)
+        sink.write(data)
+        sink.flush()
+    sink.close()
+threading.Thread(target=relay, args=(0, ssh.stdin), daemon=True).start()
+relay(ssh.stdout.fileno(), sys.stdout.buffer)
+",
+            fixture.path("ssh/config").display()
+        );
+        fs::write(fixture.path("path/ssh"), relay).unwrap();
+    }
+
     /// Puts this program, or a script in its place, where shells find it.
     fn install(&self, script: Option<&str>) {
         let place = self.programs.join("plimsoll");
@@ -245,13 +306,19 @@ fn agents_are_reached_through_ssh() {
         let (_web, address) = fixture.serve(&["one-object", "--listen", &listen]);
         assert!(address.contains(ADDRESS), "{address}");
         run(&["--out", "ssh.plim"]).expect_run();
-        let first = fixture.fact(&fixture.path("ssh.plim"), "Load machines", "load agent 0").unwrap();
-        assert!(first.starts_with("machine 1; ") && !first.contains(ADDRESS), "{first}");
+        let first = fixture.fact(&fixture.path("ssh.plim"), "Load agent 0", "machine").unwrap();
+        assert_eq!(first, "machine 1", "without its name");
         let known = fixture.path("ssh/known");
         let key = fs::read_to_string(&known).unwrap();
         fs::write(&known, "").unwrap();
         run(&[]).expect(4).expect_stderr("`ssh` does not accept the key of the host");
         fs::write(&known, key).unwrap();
+        server.slow_down(&fixture);
+        let found = ", its clock known to ± ";
+        let ended = run(&["--out", "slow.plim"]).expect(3);
+        let report = fixture.report(&fixture.path("slow.plim")).to_string();
+        assert!(report.contains(found), "{}\n{report}", ended.stderr);
+        fixture.run(&["audit", "slow.plim"]).expect(0);
     });
 }
 
