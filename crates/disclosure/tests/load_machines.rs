@@ -67,7 +67,7 @@ fn load_machines_stand_in_tables_of_their_own() {
     assert_eq!(machines[0], expected);
     assert_eq!(machines[1][..2], ["1", "machine 1"]);
     let figures = table(found, "Load of the load machines").unwrap().plain_rows();
-    assert_eq!(figures[0], ["0", "2\u{202f}000", "60.0", "1.2", "1.50 ms", "40.0 µs", "30.0 µs", "–"]);
+    assert_eq!(figures[0], ["0", "2000", "60.0", "1.2", "1.50 ms", "40.0 µs", "30.0 µs", "–"]);
     assert_eq!(figures[1], ["1", "–", "–", "–", "–", "–", "–", "–"]);
     let counts = section(&document, "checks").and_then(|checks| table(checks, "Counts of load points"));
     assert!(counts.is_none(), "they stand nowhere else");

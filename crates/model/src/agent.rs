@@ -29,6 +29,9 @@ fn is_of_controller(machine: &u32) -> bool {
 /// The most load agents of a plan.
 pub const AGENTS_MAX: usize = 1024;
 
+/// The most load threads of a load agent.
+pub const AGENT_THREADS_MAX: u32 = 4096;
+
 impl AgentPlan {
     /// Makes the plan of the only agent, whose threads are not pinned.
     pub fn only(threads: u32) -> AgentPlan {
@@ -67,6 +70,14 @@ pub enum AgentFault {
         /// Index of the agent.
         agent: usize,
     },
+    /// One has too many load threads.
+    #[error("load agent {agent} of the plan has {threads} load threads; there can be {AGENT_THREADS_MAX}")]
+    TooManyThreads {
+        /// Index of the agent.
+        agent: usize,
+        /// Its load threads.
+        threads: u32,
+    },
     /// The shares of one do not follow those of the agent before it.
     #[error("the shares of load agent {agent} of the plan begin at {found} in place of {expected}")]
     Shares {
@@ -92,6 +103,9 @@ pub fn check_agents(agents: &[AgentPlan]) -> Result<(), AgentFault> {
         let found = plan.first_share;
         if plan.threads == 0 {
             return Err(AgentFault::NoThreads { agent });
+        }
+        if AGENT_THREADS_MAX < plan.threads {
+            return Err(AgentFault::TooManyThreads { agent, threads: plan.threads });
         }
         if found != expected {
             return Err(AgentFault::Shares { agent, expected, found });
@@ -119,6 +133,9 @@ mod tests {
         assert_eq!(check_agents(&[AgentPlan::only(4), second.clone()]), twice);
         let gap = Err(AgentFault::Shares { agent: 0, expected: 0, found: 3 });
         assert_eq!(check_agents(&[second]), gap);
+        let threads = AGENT_THREADS_MAX + 1;
+        let broad = Err(AgentFault::TooManyThreads { agent: 0, threads });
+        assert_eq!(check_agents(&[AgentPlan::only(threads)]), broad);
         let many = AgentPlan::in_sequence(vec![AgentPlan::only(1); AGENTS_MAX + 1]);
         assert_eq!(check_agents(&many), Err(AgentFault::TooMany(AGENTS_MAX + 1)));
     }

@@ -41,7 +41,7 @@ mod words;
 mod workload;
 
 pub use address::{AddressKind, ForbiddenObserver, check_observer};
-pub use agent::{AGENTS_MAX, AgentFault, AgentPlan, check_agents};
+pub use agent::{AGENT_THREADS_MAX, AGENTS_MAX, AgentFault, AgentPlan, check_agents};
 pub use agent_figure::{AgentFigure, agent_of_title, agent_title};
 pub use catalog::{
     Catalog, CatalogFault, CodeName, ExpectedMeasure, InputBand, InputCount, MEASURES_MAX, Measure,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use fleet::{
     AgentFleet, AgentOptions, AgentPlace, ConnectError, ConnectProblem, ConnectedAgent, LoadMachines,
 };
-use model::{AgentPlan, Plan};
+use model::{AGENT_THREADS_MAX, AgentPlan, Plan};
 
 use crate::arguments::AgentsArgument;
 use crate::candidate::{Candidate, ChosenServer};
@@ -61,7 +61,7 @@ impl LoadAgents {
         let mut local = dealt(placement, n_local).into_iter();
         let plan = |agent: &ConnectedAgent| match agent.machine {
             0 => local.next().unwrap_or_else(|| AgentPlan::only(1)),
-            machine => AgentPlan { machine, ..AgentPlan::only(agent.hello.cpus.max(1)) },
+            machine => AgentPlan { machine, ..AgentPlan::only(agent.hello.cpus.clamp(1, AGENT_THREADS_MAX)) },
         };
         fleet.agents().iter().map(plan).collect()
     }
