@@ -154,6 +154,20 @@ fn agents_end_with_their_controller() {
     wait_for("the end of agents", || agents.iter().all(has_ended));
 }
 
+/// Goal: Ctrl-C ends the run and all agents, and keeps what was recorded.
+#[test]
+fn an_interruption_ends_all_agents() {
+    let fixture = Fixture::new();
+    let controller = start_long_run(&fixture, "20");
+    let agents = agents_of(controller.pid());
+    std::thread::sleep(Duration::from_secs(2));
+    controller.signal(Signal::INT);
+    controller.end().expect(130).expect_stdout("INCOMPLETE");
+    let has_ended = |agent: &Pid| rustix::process::test_kill_process(*agent).is_err();
+    assert!(agents.iter().all(has_ended), "before the controller does");
+    fixture.run(&["audit", "run.plim"]).expect(0);
+}
+
 /// Goal: mistakes are refused before anything is started.
 #[test]
 fn agents_that_cannot_load_a_server_are_refused() {
