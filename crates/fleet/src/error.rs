@@ -13,7 +13,7 @@ use testbed::SutError;
 use thiserror::Error;
 use units::Bytes;
 
-use crate::agents::AgentError;
+use crate::agent_error::AgentError;
 use crate::memory_limit::NoMemoryLimit;
 use crate::seconds::CollectError;
 use crate::setup_error::SetupError;

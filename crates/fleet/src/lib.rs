@@ -6,12 +6,14 @@
 //! is told to an [`Observer`].
 //!
 //! From top to bottom: `run` (turns), `session` (one run), `order` (of its load points), `laboratory` (the seam to
-//! machines), `local` (this machine), `load` (the load side, a `thread` for each load CPU), `agents`
-//! (the load side where load agents are processes of their own), `collect`, `seconds` and `watch`
+//! machines), `local` (this machine), `load` (the load side, a `thread` for each load CPU), `agents` with `agent_link`
+//! (the load side where load agents are processes of their own, and the links to them), `collect`, `seconds` and `watch`
 //! (what comes of it), `family` (what differs between protocol families). `transcripts` holds the order of events against a
 //! laboratory that only writes down what it is asked for.
 
 mod addresses;
+mod agent_error;
+mod agent_link;
 mod agents;
 mod cache_state_error;
 mod checked;
@@ -50,10 +52,11 @@ mod simulated_load;
 #[cfg(test)]
 mod transcripts;
 
-pub use agents::{
-    AgentEnd, AgentError, AgentFailureKind, AgentFleet, AgentHello, AgentOptions, AgentPlace,
-    AgentRecordError, ConnectError, ConnectProblem, ConnectedAgent, serve_agent,
+pub use agent_error::{AgentError, AgentFailureKind, AgentRecordError};
+pub use agent_link::{
+    AgentFleet, AgentHello, AgentOptions, AgentPlace, ConnectError, ConnectProblem, ConnectedAgent,
 };
+pub use agents::{AgentEnd, serve_agent};
 pub use cache_state_error::CacheStateError;
 pub use error::{FleetError, INTERRUPTED, LoadError};
 pub use event::{Event, Observer};

@@ -8,7 +8,7 @@ use observe::{MonitorSource, ProcessSelector};
 use testbed::{Acceleration, SutServer};
 use units::RealClock;
 
-use crate::agents::AgentFleet;
+use crate::agent_link::AgentFleet;
 use crate::family::ExternalServer;
 
 /// A request for a run: its plan, and everything else that it needs.

@@ -8,7 +8,7 @@ use observe::{
 };
 use testbed::RunningSut;
 
-use crate::agents::ConnectedAgent;
+use crate::agent_link::ConnectedAgent;
 use crate::family::ResolvedTarget;
 use crate::request::{LoadMachines, RunRequest};
 use crate::watch::Watchers;

@@ -1,24 +1,15 @@
-//! Load agents: processes, on this machine or on others, that perform parts of every load point, and the messages by which
-//! the controller directs them.
+//! The load side of a run whose load agents are processes of their own, and such a process.
 //!
-//! From below: `message` (the protocol), `link` (frames on two streams),
-//! `clock` (offsets), `part_check` (records are checked before they are merged); `hello` and `serve` are the agent,
-//! `connection` and `remote` the controller. Tests run agents in this process, over the same bytes.
+//! `clock` has offsets, `part_check` compares records before they are merged, `part` is what the controller knows of one
+//! agent, `remote` is the controller and `serve` the agent. Tests run agents in this process, over the same bytes.
 
 mod clock;
-mod connection;
-mod hello;
-mod link;
-mod message;
+mod part;
 mod part_check;
 mod remote;
 mod serve;
 #[cfg(test)]
 mod tests;
 
-pub use connection::{AgentFleet, AgentOptions, AgentPlace, ConnectError, ConnectProblem, ConnectedAgent};
-pub use message::{AgentFailureKind, AgentHello};
-pub use part_check::AgentRecordError;
-pub use remote::AgentError;
 pub(crate) use remote::RemoteLoad;
 pub use serve::{AgentEnd, serve_agent};

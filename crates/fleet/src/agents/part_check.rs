@@ -4,89 +4,16 @@
 //! the plan (its interval, its kinds), with the one before it, with the users of the agent, and with the clock. What is
 //! consistent with all of them is believed.
 
-use model::{IntervalRecord, LoadPoint, MergeError, Phases, Plan, RecordSource};
-use thiserror::Error;
+use model::{IntervalRecord, LoadPoint, Phases, Plan, RecordSource};
 use units::Nanos;
+
+use crate::agent_error::AgentRecordError;
 
 /// The length of an interval, unless a phase ends in it.
 const INTERVAL: Nanos = Nanos::from_secs(1);
 
 /// The time by which a record may be there before the controller thinks that its interval is over.
 const EARLY_MAX: Nanos = Nanos::from_secs(1);
-
-/// A reason why what an agent has sent of a load point is not recorded.
-#[derive(Debug, Clone, PartialEq, Eq, Error)]
-pub enum AgentRecordError {
-    /// It contradicts itself.
-    #[error(transparent)]
-    Contradiction(#[from] MergeError),
-    /// It is of another load point, or said to be of another agent.
-    #[error("it has sent a record of load point {found} from {of}")]
-    OtherPart {
-        /// The load point of the record.
-        found: u32,
-        /// The sender that it names.
-        of: RecordSource,
-    },
-    /// It does not follow the one before it.
-    #[error("it has sent record {found} in place of record {expected}")]
-    OutOfOrder {
-        /// The number that was to come.
-        expected: u64,
-        /// The number that came.
-        found: u64,
-    },
-    /// It is of another interval than the plan has.
-    #[error("interval {index} of its records is not that of the plan")]
-    OtherInterval {
-        /// Index of the interval.
-        index: u32,
-    },
-    /// It has other kinds than the plan.
-    #[error("interval {index} of its records has other {parts} than the plan")]
-    OtherParts {
-        /// Index of the interval.
-        index: u32,
-        /// The parts: `kinds of operations`.
-        parts: &'static str,
-    },
-    /// It begins with other numbers than the one before ended with.
-    #[error("interval {index} of its records begins with other {what} than the one before ended with")]
-    Discontinuous {
-        /// Index of the interval.
-        index: u32,
-        /// The operations: `operations in flight`.
-        what: &'static str,
-    },
-    /// Its users and its load threads cannot have done that.
-    #[error(
-        "interval {index} of its records has {what} than its users ({users}) and load threads ({threads}) can have"
-    )]
-    TooMuch {
-        /// Index of the interval.
-        index: u32,
-        /// The excess: `more operations in flight`.
-        what: &'static str,
-        /// The users of the agent.
-        users: u64,
-        /// Its load threads.
-        threads: u32,
-    },
-    /// Its interval is not over.
-    #[error("it has sent interval {index} before it was over")]
-    TooEarly {
-        /// Index of the interval.
-        index: u32,
-    },
-    /// Its last record is not there.
-    #[error("it has sent {found} records and says that they are {stated}")]
-    Count {
-        /// The records that came.
-        found: u64,
-        /// Their number as it says.
-        stated: u64,
-    },
-}
 
 /// The numbers with which an interval ends and the next one begins.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

@@ -13,7 +13,6 @@
 //! A part that fails while load runs ends the load point for the others: a result without its load would be another one. What
 //! was recorded until then stays, and the records that are missing are named.
 
-use std::fmt;
 use std::mem::take;
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -23,17 +22,16 @@ use std::time::Duration;
 
 use engine::{OpenedSessions, StopRequest};
 use languages::foreign_text;
-use model::{AgentFigure, IntervalRecord, LoadPoint, Plan, RecordSource, Secrets};
-use runfile::{CodecError, wire};
-use thiserror::Error;
+use model::{LoadPoint, Plan, RecordSource, Secrets};
+use runfile::wire;
 use units::{Clock, Nanos, RealClock};
 
 use super::clock::{ClockOffset, Exchange};
-use super::connection::{AgentFleet, ConnectedAgent};
-use super::message::{AgentFailureKind, FromAgent, ToAgent};
-use super::part_check::{AgentRecordError, PartCheck};
+use super::part::{AgentStart, Answer, Part, PartTotals, START_SKEW_MAX, believed, keep, micros};
+use super::part_check::PartCheck;
 use super::serve::SILENCE_MAX;
-use crate::checked::CheckedRow;
+use crate::agent_error::AgentError;
+use crate::agent_link::{AgentFleet, ConnectedAgent, FromAgent, ToAgent};
 use crate::error::LoadError;
 use crate::family::{ResolvedTarget, ServerForm};
 use crate::family_counts::FamilyCounts;
@@ -52,89 +50,11 @@ const EXCHANGES: usize = 8;
 /// The longest wait for them.
 const EXCHANGE_MAX: Nanos = Nanos::from_secs(2);
 
-/// The most exchanges with an agent that are kept, and pings that it has not answered: the latest.
-const KEPT_MAX: usize = 128;
-
 /// The longest wait for the end of load that was asked to stop.
 const STOP_MAX: Nanos = Nanos::from_secs(10);
 
-/// The largest difference between the starts of load agents that is no finding.
-const START_SKEW_MAX: Nanos = Nanos::from_millis(5);
-
 /// The name of the check of the starts.
 const STARTS: &str = "load agents start together";
-
-/// A failure of a load agent; `agent` is its name.
-#[derive(Debug, Error)]
-pub enum AgentError {
-    /// It has ended, or the way to it.
-    #[error("load agent {agent} was lost: {why}")]
-    Lost {
-        /// The agent.
-        agent: String,
-        /// The reason, as far as it is known.
-        why: String,
-    },
-    /// It answers, and does nothing.
-    #[error("load agent {agent} was lost: it answers, but has recorded nothing for {} s", .silence.0 / 1_000_000_000)]
-    Idle {
-        /// The agent.
-        agent: String,
-        /// The time since its last record.
-        silence: Nanos,
-    },
-    /// It has not said anything for too long.
-    #[error("load agent {agent} was lost: it has been silent for {} s", .silence.0 / 1_000_000_000)]
-    Silent {
-        /// The agent.
-        agent: String,
-        /// The time since its last message.
-        silence: Nanos,
-    },
-    /// It cannot do what it was asked for.
-    #[error("load agent {agent}: {text}")]
-    Failed {
-        /// The agent.
-        agent: String,
-        /// The kind of failure.
-        kind: AgentFailureKind,
-        /// The reason, as it says.
-        text: String,
-    },
-    /// What it says to have recorded cannot be.
-    #[error("the records of load agent {agent} cannot be used: {why}")]
-    Record {
-        /// The agent.
-        agent: String,
-        /// The fault.
-        why: Box<AgentRecordError>,
-    },
-    /// Its record is no record.
-    #[error("the records of load agent {agent} cannot be read: {why}")]
-    Codec {
-        /// The agent.
-        agent: String,
-        /// The fault.
-        why: CodecError,
-    },
-    /// It has said something at the wrong time.
-    #[error("load agent {agent} has answered something that it was not asked")]
-    Unexpected {
-        /// The agent.
-        agent: String,
-    },
-    /// Several failures, one a line.
-    #[error("{}", .0.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))]
-    Several(Vec<AgentError>),
-    /// The target is one of the controller's process.
-    #[error("{target} cannot be loaded by load agents: {why}")]
-    OnlyHere {
-        /// The target.
-        target: String,
-        /// The reason.
-        why: &'static str,
-    },
-}
 
 /// A target that load agents are told of.
 pub(super) trait NamedTarget {
@@ -161,98 +81,12 @@ impl NamedTarget for ResolvedTarget {
     }
 }
 
-/// An answer to a request.
-#[derive(Debug)]
-enum Answer {
-    Done,
-    Reached(Option<SocketAddr>),
-    Ready(OpenedSessions),
-}
-
 /// Says that the name of the server means another address on a load machine. Addresses are not recorded.
 fn other_address(agent: usize) -> String {
     format!(
         "load agent {agent} reaches the server at another address than this machine does: its name has several, or \
          means something else there"
     )
-}
-
-/// Returns what may be recorded of the counts and findings of an agent: as foreign text, and said to be its own.
-fn believed(agent: usize, counts: &FamilyCounts) -> FamilyCounts {
-    let mut own = FamilyCounts::default();
-    for (name, n) in counts.iter().filter(|(name, _)| AgentFigure::of_count(name).is_none()) {
-        own.add_named(foreign_text(name).into(), n);
-    }
-    for (kind, change) in counts.changes.iter() {
-        own.changes.add_one(&foreign_text(kind), *change);
-    }
-    let row = |(name, holds, found): &CheckedRow| {
-        (foreign_text(name), *holds, format!("load agent {agent}: {}", foreign_text(found)))
-    };
-    own.of_load = counts.of_load.iter().map(row).collect();
-    own
-}
-
-/// Adds an item to a list that keeps the latest.
-fn keep<T>(list: &mut Vec<T>, item: T) {
-    if KEPT_MAX <= list.len() {
-        list.remove(0);
-    }
-    list.push(item);
-}
-
-/// What the controller knows of an agent in this run.
-#[derive(Debug, Default)]
-struct Part {
-    answer: Option<Answer>,
-    /// Exchanges of messages since the clock was last read.
-    exchanges: Vec<Exchange>,
-    /// Pings that were not answered, with their times.
-    pings: Vec<(u32, Nanos)>,
-    heard: Nanos,
-    /// The time of the last message that was no answer to a ping.
-    progressed: Nanos,
-    check: Option<PartCheck>,
-    /// The offset of its clock when it was told to go.
-    offset: Option<ClockOffset>,
-    /// The time by which the start had passed when it was told of it.
-    late: Option<Nanos>,
-    over: Option<FamilyCounts>,
-    totals: PartTotals,
-    failure: Option<AgentError>,
-}
-
-/// Sums of the records of an agent at a load point.
-#[derive(Debug, Clone, Copy, Default)]
-struct PartTotals {
-    started: u64,
-    cpu: Nanos,
-    thread_time: Nanos,
-    run_queue: Nanos,
-    lateness: Nanos,
-}
-
-impl PartTotals {
-    fn add(&mut self, record: &IntervalRecord) {
-        self.started = self.started.saturating_add(record.flow.started);
-        self.cpu = self.cpu.saturating_add(record.health.cpu);
-        self.run_queue = self.run_queue.saturating_add(record.health.run_queue);
-        let length = record.end.saturating_sub(record.start);
-        let thread_time = Nanos(length.0.saturating_mul(record.health.threads.into()));
-        self.thread_time = self.thread_time.saturating_add(thread_time);
-        self.lateness = self.lateness.max(record.lateness.max().unwrap_or_default());
-    }
-
-    /// Returns the figures of the agent.
-    fn figures(&self) -> [(AgentFigure, u64); 5] {
-        [
-            (AgentFigure::Started, self.started),
-            (AgentFigure::Cpu, micros(self.cpu)),
-            (AgentFigure::ThreadTime, micros(self.thread_time)),
-            (AgentFigure::RunQueue, micros(self.run_queue)),
-            (AgentFigure::Lateness, micros(self.lateness)),
-        ]
-    }
 }
 
 /// The load agents as the load side of a run.
@@ -272,6 +106,10 @@ pub(crate) struct RemoteLoad<T> {
     last_ping: Nanos,
     /// Whether agents have time that passes.
     is_real_time: bool,
+    /// The longest time without a record while load runs.
+    idle_max: Nanos,
+    /// The longest wait for the end of what was asked to stop.
+    stop_max: Nanos,
     target: std::marker::PhantomData<fn(&T)>,
 }
 
@@ -290,14 +128,18 @@ impl<T> RemoteLoad<T> {
             origin: Nanos::ZERO,
             last_ping: Nanos::ZERO,
             is_real_time: true,
+            idle_max: SILENCE_MAX,
+            stop_max: STOP_MAX,
             target: std::marker::PhantomData,
         }
     }
 
-    /// Makes one for agents whose load is simulated, which takes no time.
+    /// Makes one for agents whose load is simulated, which takes no time, and which is not waited for as long.
     #[cfg(test)]
     pub(super) fn simulated(fleet: &Arc<AgentFleet>, plan: Arc<Plan>) -> RemoteLoad<T> {
-        RemoteLoad { is_real_time: false, ..RemoteLoad::new(fleet, plan, Secrets::default()) }
+        let (idle_max, stop_max) = (Nanos::from_secs(3), Nanos::from_secs(2));
+        let load = RemoteLoad::new(fleet, plan, Secrets::default());
+        RemoteLoad { is_real_time: false, idle_max, stop_max, ..load }
     }
 
     fn agent(&self, index: usize) -> &ConnectedAgent {
@@ -467,7 +309,7 @@ impl<T> RemoteLoad<T> {
 
     /// Fails the parts that are not done, a while after all were told to stop.
     fn fail_unstopped(&mut self, stopped: Option<Nanos>, is_awaited: impl Fn(usize, &Part) -> bool) {
-        if stopped.is_none_or(|since| self.clock.now() <= since + STOP_MAX) {
+        if stopped.is_none_or(|since| self.clock.now() <= since + self.stop_max) {
             return;
         }
         for index in 0..self.parts.len() {
@@ -484,7 +326,7 @@ impl<T> RemoteLoad<T> {
         for index in 0..self.parts.len() {
             let part = &self.parts[index];
             let silence = now.saturating_sub(part.progressed.max(self.origin));
-            if part.check.is_some() && SILENCE_MAX < silence {
+            if part.check.is_some() && self.idle_max < silence {
                 let agent = self.agent(index).name.clone();
                 self.fail(index, AgentError::Idle { agent, silence });
             }
@@ -545,7 +387,7 @@ impl<T> RemoteLoad<T> {
 
     /// Tells the agents that the load point which they may have prepared does not begin, and waits until they have ended it.
     fn abandon_point(&mut self) {
-        let until = self.clock.now() + STOP_MAX;
+        let until = self.clock.now() + self.stop_max;
         for index in 0..self.parts.len() {
             self.send(index, ToAgent::Abandon);
         }
@@ -573,60 +415,6 @@ impl<T> RemoteLoad<T> {
         };
         counts.of_load.push((STARTS.to_owned(), start.skew() <= START_SKEW_MAX, found));
     }
-}
-
-/// The start of an agent at a load point.
-#[derive(Debug, Clone, Copy)]
-struct AgentStart {
-    /// The time by which it had passed when the agent was told of it.
-    late: Nanos,
-    /// The offset of its clock then.
-    offset: ClockOffset,
-    /// That after the load point; `None` if it could not be read.
-    later: Option<ClockOffset>,
-}
-
-impl AgentStart {
-    fn of(part: &Part) -> Option<AgentStart> {
-        Some(AgentStart { late: part.late?, offset: part.offset?, later: ClockOffset::of(&part.exchanges) })
-    }
-
-    /// Returns the time by which its clock moved, as far as that is certain.
-    fn drift(&self) -> Option<Nanos> {
-        let later = self.later?;
-        let bounds = self.offset.bound.saturating_add(later.bound);
-        Some(self.offset.moved_to(&later).saturating_sub(bounds))
-    }
-
-    /// Returns the time by which its seconds may differ from those of the controller.
-    fn skew(&self) -> Nanos {
-        self.late.saturating_add(self.offset.bound).saturating_add(self.drift().unwrap_or_default())
-    }
-
-    fn figures(&self) -> impl Iterator<Item = (AgentFigure, Nanos)> {
-        let drift = self.drift().map(|drift| (AgentFigure::ClockDrift, drift));
-        let known = [(AgentFigure::StartDelay, self.late), (AgentFigure::ClockBound, self.offset.bound)];
-        known.into_iter().chain(drift)
-    }
-}
-
-impl fmt::Display for AgentStart {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let AgentStart { late, offset, later } = self;
-        write!(f, "began {late} late, its clock known to ± {}; ", offset.bound)?;
-        match later {
-            None => f.write_str("its clock could not be read afterwards"),
-            Some(later) => {
-                let bounds = offset.bound.saturating_add(later.bound);
-                write!(f, "its clock moved by {} ± {bounds} meanwhile", offset.moved_to(later))
-            }
-        }
-    }
-}
-
-/// Returns a time in microseconds, rounded up, so that none which passed is zero.
-fn micros(time: Nanos) -> u64 {
-    time.0.div_ceil(1_000)
 }
 
 impl<T: NamedTarget> LoadSide for RemoteLoad<T> {

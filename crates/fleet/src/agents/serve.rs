@@ -23,9 +23,11 @@ use runfile::wire;
 use thiserror::Error;
 use units::{Clock, Nanos, RealClock};
 
-use super::hello::own_hello;
-use super::link::{LinkError, read_frame, write_frame};
-use super::message::{AgentFailureKind, FromAgent, GREETING, TO_AGENT_BYTES_MAX, ToAgent};
+use crate::agent_error::AgentFailureKind;
+use crate::agent_link::{
+    FromAgent, GREETING, LinkError, TO_AGENT_BYTES_MAX, ToAgent, own_hello, program_text, read_frame,
+    write_frame,
+};
 use crate::collect::{StartedLoadPoint, WatchedServer, collect_load_point};
 use crate::error::{FleetError, LoadError};
 use crate::family::{ExternalServer, ResolvedTarget, ServerForm};
@@ -67,11 +69,6 @@ pub enum AgentEnd {
     /// What it says is not understood.
     #[error("the controller cannot be understood: {0}")]
     Link(String),
-}
-
-/// Names a program with its build.
-pub(super) fn program_text((program, build): &(String, String)) -> String {
-    format!("{program} (build {build})")
 }
 
 /// The load side of an agent, and what it is made of.

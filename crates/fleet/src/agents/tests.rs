@@ -13,12 +13,12 @@ use model::{AgentPlan, Example, IntervalRecord, Load, LoadPoint, Plan, Secrets};
 use testkit::{ServiceTimeDistribution, SimServer, closed_plan, phases};
 use units::{Nanos, RealClock};
 
-use super::connection::AgentFleet;
-use super::hello::own_hello;
-use super::link::{read_frame, write_frame};
-use super::message::{FromAgent, GREETING, TO_AGENT_BYTES_MAX, ToAgent};
-use super::remote::{AgentError, NamedTarget, RemoteLoad};
+use super::remote::{NamedTarget, RemoteLoad};
 use super::serve::{AgentEnd, AgentHost, serve_with};
+use crate::agent_error::AgentError;
+use crate::agent_link::{
+    AgentFleet, FromAgent, GREETING, TO_AGENT_BYTES_MAX, ToAgent, own_hello, read_frame, write_frame,
+};
 use crate::collect::{StartedLoadPoint, WatchedServer, collect_load_point};
 use crate::error::{FleetError, LoadError};
 use crate::family::{ExternalServer, ServerForm};
@@ -119,6 +119,24 @@ fn liar(lie: RecordFault) -> UnixStream {
                     say(FromAgent::Over { records: n, counts: FamilyCounts::default() });
                 }
                 ToAgent::Hello { .. } | ToAgent::Abandon | ToAgent::Stop => {}
+            }
+        }
+    });
+    controller
+}
+
+/// Begins an agent that answers pings, and of the rest what it is asked to before it falls silent.
+fn mute(answers: fn(&ToAgent) -> Option<FromAgent>) -> UnixStream {
+    let (controller, mut stream) = UnixStream::pair().unwrap();
+    std::thread::spawn(move || {
+        stream.write_all(GREETING).unwrap();
+        let mut output = stream.try_clone().unwrap();
+        let mut say = |message: FromAgent| drop(write_frame(&mut output, &message.encode()));
+        say(FromAgent::Hello(own_hello(PROGRAM, BUILD)));
+        while let Ok(bytes) = read_frame(&mut stream, TO_AGENT_BYTES_MAX) {
+            match ToAgent::decode(&bytes).unwrap() {
+                ToAgent::Ping { number } => say(FromAgent::Pong { number, at: Nanos::ZERO }),
+                message => answers(&message).into_iter().for_each(&mut say),
             }
         }
     });
@@ -354,4 +372,27 @@ fn another_address_on_a_load_machine_is_said() {
     drop(fleet);
     honest.shutdown(Shutdown::Both).unwrap();
     serving.join().unwrap().unwrap();
+}
+
+/// Goal: nothing waits for ever for an agent that lives and does nothing. Method: it says that it is ready, begins and records
+/// nothing; and it is never ready, while the user asks for the end.
+#[test]
+fn an_agent_that_answers_and_does_nothing_is_given_up() {
+    let answers = |message: &ToAgent| match message {
+        ToAgent::SetUp { .. } => Some(FromAgent::Done),
+        ToAgent::Probe { .. } => Some(FromAgent::Reached { address: None }),
+        ToAgent::Prepare { .. } => Some(FromAgent::Ready(OpenedSessions::default())),
+        ToAgent::Go { .. } => Some(FromAgent::Begun { late: Nanos::ZERO }),
+        _ => None,
+    };
+    let idle = fleet(&[mute(answers)]);
+    let mut load = RemoteLoad::<SomeServer>::simulated(&idle, Arc::new(plan(1)));
+    let (_, result) = run_point(&mut load, &SomeServer, point(0, 30), &AtomicBool::new(false));
+    let error = result.unwrap_err().to_string();
+    assert!(error.contains("`test 0` was lost: it answers, but has recorded nothing for 3."), "{error}");
+    let deaf = fleet(&[mute(|message| matches!(message, ToAgent::SetUp { .. }).then_some(FromAgent::Done))]);
+    let mut load = RemoteLoad::<SomeServer>::simulated(&deaf, Arc::new(plan(1)));
+    let (sender, _messages) = channel();
+    let error = load.prepare(&SomeServer, point(0, 30), sender, &AtomicBool::new(true)).unwrap_err();
+    assert_eq!(error.to_string(), "load agent `test 0` was lost: it does not stop");
 }

@@ -9,7 +9,7 @@ use drivers::database::DatabasePassword;
 use drivers::file::smb::SmbAccount;
 use drivers::web::{ConnectTo, Target, TargetAccess};
 use drivers::{Authorities, ClientIdentity, Trust};
-use model::{AppProtocol, DatabaseProduct};
+use model::DatabaseProduct;
 
 use super::{
     ApplicationServer, ExternalDatabase, ExternalServer, FileExport, FileShare, OrderDatabase, UrlEncryption,
@@ -27,17 +27,17 @@ impl fmt::Debug for ServerForm {
     }
 }
 
-/// The kinds of servers, one for each variant of [`ExternalServer`] that load agents can reach; 6 is that of tests.
+/// The kinds of servers, one for each variant of [`ExternalServer`] that load agents can reach.
 const WEB: u64 = 0;
 const APP: u64 = 1;
 const SHARE: u64 = 2;
 const ORDER_ENTRY: u64 = 3;
 const DATABASE: u64 = 4;
 const SQL: u64 = 5;
-const EXPORT: u64 = 7;
+const EXPORT: u64 = 6;
 
 impl ServerForm {
-    pub(super) fn of(kind: u64, put: impl FnOnce(&mut FormWriter)) -> ServerForm {
+    fn of(kind: u64, put: impl FnOnce(&mut FormWriter)) -> ServerForm {
         let mut form = FormWriter::default();
         form.number(kind);
         put(&mut form);
@@ -52,11 +52,7 @@ impl ServerForm {
     }
 
     pub(crate) fn app(server: &ApplicationServer) -> ServerForm {
-        let ApplicationServer { protocol, host, port } = server;
-        ServerForm::of(APP, |form| {
-            form.flag(*protocol == AppProtocol::Http);
-            put_place(host, *port, form);
-        })
+        ServerForm::of(APP, |form| form.text(&server.to_string()))
     }
 
     pub(super) fn share(share: &FileShare) -> ServerForm {
@@ -121,10 +117,8 @@ fn server(form: &mut FormReader<'_>) -> Result<ExternalServer, FormError> {
     Ok(match form.u64()? {
         WEB => ExternalServer::Web(web(form)?, trust(form)?),
         APP => {
-            let is_http = form.flag("protocol of an application server")?;
-            let protocol = if is_http { AppProtocol::Http } else { AppProtocol::Binary };
-            let (host, port) = place(form)?;
-            ExternalServer::App(ApplicationServer { protocol, host, port })
+            let named = form.text("application server")?.parse();
+            ExternalServer::App(named.map_err(|_| FormError::Impossible("application server"))?)
         }
         SHARE => {
             let (host, port) = place(form)?;
@@ -146,16 +140,11 @@ fn server(form: &mut FormReader<'_>) -> Result<ExternalServer, FormError> {
         }
         DATABASE => ExternalServer::Database(database(form)?),
         SQL => ExternalServer::Sql(database(form)?),
-        #[cfg(feature = "echo")]
-        super::echo::SERVER_KIND => {
-            let (host, port) = place(form)?;
-            ExternalServer::Echo(super::echo::EchoServer { host, port })
-        }
         _ => return Err(FormError::Impossible("kind of server")),
     })
 }
 
-pub(super) fn put_place(host: &str, port: u16, form: &mut FormWriter) {
+fn put_place(host: &str, port: u16, form: &mut FormWriter) {
     form.text(host);
     form.number(port);
 }

@@ -17,17 +17,13 @@ use units::RealClock;
 
 use super::probe::Probe;
 use super::profile::{FamilyProfile, READY_MAX};
-use super::server_form::put_place;
 use super::target::LoadTarget;
-use super::{ServerForm, SetupError, unless_stopped};
+use super::{SetupError, unless_stopped};
 use crate::checked::CheckedRow;
 use crate::family_counts::FamilyCounts;
 use crate::order::StepOrder;
 use crate::thread::{ThreadFailure, ThreadWork};
 use crate::verify::VerifyError;
-
-/// The kind of these servers in what load agents are told.
-pub(super) const SERVER_KIND: u64 = 6;
 
 /// An echo server, as the user names it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -90,11 +86,6 @@ impl LoadTarget for EchoTarget {
 
     fn host(&self) -> Option<&str> {
         Some(&self.server.host)
-    }
-
-    fn external(&self) -> Option<ServerForm> {
-        let EchoServer { host, port } = &self.server;
-        Some(ServerForm::of(SERVER_KIND, |form| put_place(host, *port, form)))
     }
 
     /// Sends a message of every kind.

@@ -24,6 +24,7 @@ use engine::OpenedSessions;
 use model::{Arrivals, DataTable, Example, Load, LoadPoint, Outcome, Secrets};
 use units::Nanos;
 
+use crate::agent_error::{AgentFailureKind, FAILURE_KINDS};
 use crate::checked::CheckedRow;
 use crate::family::ServerForm;
 use crate::family_counts::FamilyCounts;
@@ -31,13 +32,13 @@ use crate::form::{FormError, FormReader, FormWriter};
 use crate::reply_changes::ReplyChange;
 
 /// The first bytes of an agent: its name, and the version of this protocol.
-pub(super) const GREETING: &[u8; 16] = b"plimsoll agent 1";
+pub(crate) const GREETING: &[u8; 16] = b"plimsoll agent 1";
 
 /// The greatest length of a message of an agent: a record, and what is around it.
-pub(super) const FROM_AGENT_BYTES_MAX: usize = runfile::wire::RECORD_BYTES_MAX + 4096;
+pub(crate) const FROM_AGENT_BYTES_MAX: usize = runfile::wire::RECORD_BYTES_MAX + 4096;
 
 /// The greatest length of a message to an agent: a plan with all its data.
-pub(super) const TO_AGENT_BYTES_MAX: usize = 1 << 30;
+pub(crate) const TO_AGENT_BYTES_MAX: usize = 1 << 30;
 
 /// The greatest length of a text of an agent that is kept, in bytes.
 const TEXT_BYTES_MAX: usize = 4096;
@@ -64,7 +65,7 @@ pub struct AgentHello {
 
 /// A message of the controller.
 #[derive(Debug, Clone)]
-pub(super) enum ToAgent {
+pub(crate) enum ToAgent {
     /// The program and the build of the controller.
     Hello {
         program: String,
@@ -99,7 +100,7 @@ pub(super) enum ToAgent {
 
 /// A message of an agent.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum FromAgent {
+pub(crate) enum FromAgent {
     Hello(AgentHello),
     Done,
     /// The server was found and checked, at an address.
@@ -133,28 +134,8 @@ pub(super) enum FromAgent {
     },
 }
 
-/// A kind of failure of an agent, by which the exit code is chosen.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum AgentFailureKind {
-    /// Its target policy refuses the server.
-    Refused,
-    /// The server cannot be reached from there, or its machine lacks something.
-    Testbed,
-    /// The run cannot be: the plan, or the combination with agents.
-    Usage,
-    /// A mistake of the program.
-    Internal,
-}
-
-const FAILURE_KINDS: [AgentFailureKind; 4] = [
-    AgentFailureKind::Refused,
-    AgentFailureKind::Testbed,
-    AgentFailureKind::Usage,
-    AgentFailureKind::Internal,
-];
-
 impl ToAgent {
-    pub(super) fn encode(&self) -> Vec<u8> {
+    pub(crate) fn encode(&self) -> Vec<u8> {
         let mut form = FormWriter::default();
         match self {
             ToAgent::Hello { program, build } => {
@@ -195,7 +176,7 @@ impl ToAgent {
     }
 
     /// Reads a message. Any bytes are safe to pass.
-    pub(super) fn decode(bytes: &[u8]) -> Result<ToAgent, FormError> {
+    pub(crate) fn decode(bytes: &[u8]) -> Result<ToAgent, FormError> {
         let mut form = FormReader::new(bytes);
         let form = &mut form;
         let message = match form.u64()? {
@@ -224,7 +205,7 @@ impl ToAgent {
 }
 
 impl FromAgent {
-    pub(super) fn encode(&self) -> Vec<u8> {
+    pub(crate) fn encode(&self) -> Vec<u8> {
         let mut form = FormWriter::default();
         match self {
             FromAgent::Hello(hello) => {
@@ -287,7 +268,7 @@ impl FromAgent {
     }
 
     /// Reads a message. Any bytes are safe to pass.
-    pub(super) fn decode(bytes: &[u8]) -> Result<FromAgent, FormError> {
+    pub(crate) fn decode(bytes: &[u8]) -> Result<FromAgent, FormError> {
         let mut form = FormReader::new(bytes);
         let form = &mut form;
         let message = match form.u64()? {

@@ -17,7 +17,7 @@ const SHOWN_BYTES_MAX: usize = 200;
 
 /// A reason why a link has ended, or cannot be used.
 #[derive(Debug, Error)]
-pub(super) enum LinkError {
+pub(crate) enum LinkError {
     /// The other side has hung up.
     #[error("the connection has ended")]
     Closed,
@@ -33,7 +33,7 @@ pub(super) enum LinkError {
 }
 
 /// Writes a message.
-pub(super) fn write_frame(output: &mut impl Write, message: &[u8]) -> io::Result<()> {
+pub(crate) fn write_frame(output: &mut impl Write, message: &[u8]) -> io::Result<()> {
     let length = u32::try_from(message.len()).map_err(|_| io::Error::from(io::ErrorKind::FileTooLarge))?;
     output.write_all(&length.to_le_bytes())?;
     output.write_all(message)?;
@@ -41,7 +41,7 @@ pub(super) fn write_frame(output: &mut impl Write, message: &[u8]) -> io::Result
 }
 
 /// Reads a message of at most so many bytes. Memory is taken as they come, whatever the length says.
-pub(super) fn read_frame(input: &mut impl Read, bytes_max: usize) -> Result<Vec<u8>, LinkError> {
+pub(crate) fn read_frame(input: &mut impl Read, bytes_max: usize) -> Result<Vec<u8>, LinkError> {
     let mut length = [0; 4];
     read_all(input, &mut length)?;
     let length = u32::from_le_bytes(length) as usize;
@@ -80,24 +80,24 @@ fn read_greeting(input: &mut impl Read) -> Result<(), LinkError> {
 
 /// An event of a link: a message, or its end.
 #[derive(Debug)]
-pub(super) struct LinkEvent {
+pub(crate) struct LinkEvent {
     /// Index of the agent.
-    pub(super) agent: usize,
+    pub(crate) agent: usize,
     /// The time at which it came, on the clock of the controller.
-    pub(super) at: Nanos,
-    pub(super) message: Result<FromAgent, LinkError>,
+    pub(crate) at: Nanos,
+    pub(crate) message: Result<FromAgent, LinkError>,
 }
 
 /// The controller's end of a link.
 #[derive(Debug)]
-pub(super) struct Link {
+pub(crate) struct Link {
     outgoing: Sender<ToAgent>,
     _threads: [JoinHandle<()>; 2],
 }
 
 impl Link {
     /// Begins to write to `output` and to read from `input`; `events` takes what comes, at most as much as it has room for.
-    pub(super) fn begin(
+    pub(crate) fn begin(
         agent: usize,
         clock: RealClock,
         mut input: impl Read + Send + 'static,
@@ -132,7 +132,7 @@ impl Link {
     }
 
     /// Sends a message; one that the agent cannot take is lost, and the reader says why.
-    pub(super) fn send(&self, message: ToAgent) {
+    pub(crate) fn send(&self, message: ToAgent) {
         let _ = self.outgoing.send(message);
     }
 }

@@ -1,4 +1,4 @@
-//! What a load agent says of itself and its machine.
+//! The description that a load agent gives of itself and its machine.
 
 use model::Fact;
 use observe::{InventoryInput, available_cpus, inventory, open_files_max, port_range};
@@ -22,7 +22,7 @@ impl AgentHello {
 }
 
 /// Returns what this process says of itself.
-pub(super) fn own_hello(program: &str, build: &str) -> AgentHello {
+pub(crate) fn own_hello(program: &str, build: &str) -> AgentHello {
     let sections = inventory(&InventoryInput::default());
     let found = |title: &str, name: &str| -> Option<String> {
         let sections = sections.iter().filter(|section| section.title.ends_with(title));
@@ -43,4 +43,9 @@ pub(super) fn own_hello(program: &str, build: &str) -> AgentHello {
 /// Returns the number of ports of a range, of which both ends are parts.
 fn n_ports((first, last): (u16, u16)) -> u32 {
     (u32::from(last) + 1).saturating_sub(first.into())
+}
+
+/// Names a program with its build.
+pub(crate) fn program_text((program, build): &(String, String)) -> String {
+    format!("{program} (build {build})")
 }

@@ -16,9 +16,9 @@ use observe::SshAccount;
 use thiserror::Error;
 use units::{Clock, Nanos, RealClock};
 
+use super::hello::program_text;
 use super::link::{Link, LinkError, LinkEvent};
 use super::message::{AgentHello, FromAgent, ToAgent};
-use super::serve::program_text;
 
 /// Options of `ssh`: no prompts, host keys are checked, failures come quickly, and a way that is gone is given up after as long
 /// as an agent waits for its controller.
@@ -163,25 +163,25 @@ pub struct ConnectedAgent {
 
 impl ConnectedAgent {
     /// Sends a message; nothing to one that is lost.
-    pub(super) fn send(&self, message: ToAgent) {
+    pub(crate) fn send(&self, message: ToAgent) {
         if let Some(link) = &*lock(&self.link) {
             link.send(message);
         }
     }
 
     /// Returns whether it is lost.
-    pub(super) fn is_over(&self) -> bool {
+    pub(crate) fn is_over(&self) -> bool {
         self.is_over.load(Ordering::Relaxed)
     }
 
     /// Hangs up, for good: an agent ends its load then.
-    pub(super) fn hang_up(&self) {
+    pub(crate) fn hang_up(&self) {
         self.is_over.store(true, Ordering::Relaxed);
         lock(&self.link).take();
     }
 
     /// Says why its link has ended.
-    pub(super) fn why_ended(&self, error: &LinkError) -> String {
+    pub(crate) fn why_ended(&self, error: &LinkError) -> String {
         match (error, &self.process) {
             (LinkError::Closed | LinkError::Io(_), Some(process)) => process.last_words(),
             _ => error.to_string(),
@@ -297,7 +297,7 @@ impl AgentFleet {
 
     /// Makes a fleet of agents at the other end of streams.
     #[cfg(test)]
-    pub(super) fn of_streams<I, O>(streams: Vec<(I, O)>, program: &str, build: &str) -> Arc<AgentFleet>
+    pub(crate) fn of_streams<I, O>(streams: Vec<(I, O)>, program: &str, build: &str) -> Arc<AgentFleet>
     where
         I: Read + Send + 'static,
         O: std::io::Write + Send + 'static,
@@ -325,17 +325,17 @@ impl AgentFleet {
     }
 
     /// Returns a number for a run that no other has.
-    pub(super) fn next_run(&self) -> u32 {
+    pub(crate) fn next_run(&self) -> u32 {
         self.n_runs.fetch_add(1, Ordering::Relaxed)
     }
 
     /// Returns a number for a ping that no other has, of this run or of one before.
-    pub(super) fn next_ping(&self) -> u32 {
+    pub(crate) fn next_ping(&self) -> u32 {
         self.n_pings.fetch_add(1, Ordering::Relaxed)
     }
 
     /// Returns the next event, if one comes within a time.
-    pub(super) fn next_event(&self, wait: Duration) -> Option<LinkEvent> {
+    pub(crate) fn next_event(&self, wait: Duration) -> Option<LinkEvent> {
         lock(&self.events).recv_timeout(wait).ok()
     }
 }
