@@ -123,9 +123,9 @@ fn an_agent_that_is_killed_ends_the_run_by_name() {
 /// stands still for less loses nothing.
 #[test]
 fn an_agent_that_stands_still_is_named_with_the_second() {
-    for (seconds, is_missing) in [(2, false), (8, true)] {
+    for (seconds, length, is_missing) in [(2, "6", false), (8, "12", true)] {
         let fixture = Fixture::new();
-        let controller = start_long_run(&fixture, "12");
+        let controller = start_long_run(&fixture, length);
         std::thread::sleep(Duration::from_secs(2));
         let agent = agents_of(controller.pid())[1];
         kill_process(agent, Signal::STOP).unwrap();
