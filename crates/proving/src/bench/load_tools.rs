@@ -8,7 +8,8 @@ use anyhow::{Context, Result, bail, ensure};
 use serde_json::Value;
 
 use super::LOAD_CPU;
-use super::process::{FinishedProcess, measure, pinned};
+use super::process::{FinishedProcess, measure, pinned, pinned_in};
+use crate::namespace::NetworkNamespace;
 use crate::shell::line;
 
 /// Exit codes of valid and invalid runs: here the generator is saturated on purpose, so that its load points
@@ -23,6 +24,8 @@ pub(super) struct PlimsollRun<'a> {
     pub folder: &'a Path,
     /// Variables such as a password.
     pub environment: &'a [(&'a str, &'a str)],
+    /// The network that it has, if not that of the machine.
+    pub network: Option<&'a NetworkNamespace>,
     /// The CPUs of its process and of its load threads.
     pub cpus: &'a str,
     /// Arguments of `plimsoll run`, separated by spaces.
@@ -41,7 +44,7 @@ impl PlimsollRun<'_> {
                 std::fs::remove_file(old)?;
             }
         }
-        let mut command = pinned(self.cpus, self.program);
+        let mut command = pinned_in(self.network, self.cpus, self.program);
         command.args(["--json", "run"]).args(self.arguments.split(' ')).args(["--load-cpus", self.cpus]);
         command.args(["--target", self.target, "--out"]).arg(&file).current_dir(self.folder);
         command.envs(self.environment.iter().copied());

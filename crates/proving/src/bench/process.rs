@@ -12,6 +12,7 @@ use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process, waitid};
 use serde_json::Value;
 
 use super::SERVER_CPU;
+use crate::namespace::{NetworkNamespace, command_in};
 use crate::shell::line;
 
 /// Maximum number of readiness checks, a hundredth of a second apart.
@@ -34,7 +35,12 @@ pub(super) struct FinishedProcess {
 
 /// Returns a command pinned to one CPU.
 pub(super) fn pinned(cpu: &str, program: &Path) -> Command {
-    let mut command = Command::new("taskset");
+    pinned_in(None, cpu, program)
+}
+
+/// Returns a command pinned to one CPU, which runs in a network namespace if there is one.
+pub(super) fn pinned_in(network: Option<&NetworkNamespace>, cpu: &str, program: &Path) -> Command {
+    let mut command = command_in(network, Path::new("taskset"));
     command.args(["-c", cpu]).arg(program);
     command
 }

@@ -72,7 +72,16 @@ impl Site {
     pub(super) fn run<'a>(&'a self, arguments: &'a str, target: &'a str) -> PlimsollRun<'a> {
         let program = &self.plimsoll;
         let folder = self.folder();
-        PlimsollRun { program, folder, environment: &[], cpus: LOAD_CPU, arguments, target, look_after: 1.0 }
+        PlimsollRun {
+            program,
+            folder,
+            environment: &[],
+            network: None,
+            cpus: LOAD_CPU,
+            arguments,
+            target,
+            look_after: 1.0,
+        }
     }
 
     /// Returns the path of a file in the folder.

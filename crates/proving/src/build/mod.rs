@@ -55,7 +55,15 @@ pub fn development_binary() -> Result<PathBuf> {
 ///
 /// # Errors
 /// The build fails.
-pub fn executable_of(mut build: Command) -> Result<PathBuf> {
+pub fn executable_of(build: Command) -> Result<PathBuf> {
+    executable_named(build, "plimsoll")
+}
+
+/// Runs a build and returns the path of the program of this name in it.
+///
+/// # Errors
+/// The build fails, or has no such program.
+pub(crate) fn executable_named(mut build: Command, name: &str) -> Result<PathBuf> {
     build.args(["--message-format", "json"]);
     // Not to standard output, on which `cargo xtask package` prints the path alone.
     eprintln!("{}", line(&build));
@@ -63,11 +71,10 @@ pub fn executable_of(mut build: Command) -> Result<PathBuf> {
     let messages = output(build.stderr(Stdio::inherit()))?;
     for message in messages.lines() {
         let message: serde_json::Value = serde_json::from_str(message).context("cargo's messages")?;
-        if let (Some("plimsoll"), Some(path)) =
-            (message["target"]["name"].as_str(), message["executable"].as_str())
-        {
+        let path = message["executable"].as_str().filter(|_| message["target"]["name"] == name);
+        if let Some(path) = path {
             return Ok(path.into());
         }
     }
-    bail!("cargo did not report the path of `plimsoll`")
+    bail!("cargo did not report the path of `{name}`")
 }

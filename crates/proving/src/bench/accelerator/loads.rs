@@ -38,6 +38,7 @@ pub(super) fn at_rate(fixture: &Fixture, accelerator: &RunningSut, seconds: u32)
         program: &fixture.plimsoll,
         folder: fixture.folder(),
         environment: &[],
+        network: None,
         cpus: LOAD_CPU,
         arguments: &format!(
             "./{DEFINITION} --http 1.1 --keep-alive --rate {RATE} --in-flight-max {CONNECTIONS} --settle 1s \

@@ -1,14 +1,16 @@
 //! `bench-files`: the CPU time of clients that replay a captured mix, on a directory beside dbench and on Samba beside
-//! smbtorture.
+//! smbtorture, and of single calls of NFS beside the crate `nfs3_client`.
 //!
-//! All replay the load file of dbench with as many clients, those of a case on files of their own in the same place.
+//! All of a case have as many clients, on files of their own in the same place.
 //!
 //! - `cases`: the cases, and the bars of their comparisons
 //! - `peers`: dbench and smbtorture
 //! - `samba`: the server
+//! - `nfs`: the server, and the other client
 //! - `page`: the tables
 
 mod cases;
+mod nfs;
 mod page;
 mod peers;
 mod samba;
@@ -18,7 +20,8 @@ use std::path::Path;
 use anyhow::Result;
 use serde_json::Value;
 
-use self::cases::{CASES, FileLoad, FilePlace};
+use self::cases::{CASES, FileLoad, FilePlace, NfsCall};
+use self::nfs::Ganesha;
 use self::samba::Samba;
 use super::figures::Column;
 use super::harness::{Case, Facts, Measurement};
@@ -33,6 +36,9 @@ use crate::packages::RequiredPackage;
 /// The load file that all replay, of Debian's package `dbench`.
 const LOAD_FILE: &str = "/usr/share/dbench/client.txt";
 
+/// The benchmark that replays it.
+const MIX: &str = "netbench --set loadfile=/usr/share/dbench/client.txt";
+
 /// Clients of every turn.
 const CLIENTS: u32 = 4;
 
@@ -44,6 +50,7 @@ pub(super) struct FileMeasurement {
     site: Site,
     /// Started with the first turn on it.
     samba: Option<Samba>,
+    ganesha: Option<Ganesha>,
     seconds: u32,
 }
 
@@ -53,11 +60,11 @@ pub(super) struct FileCosts {
     /// User and system time of the whole process, or of all processes of another program, per operation, in µs. Of Plimsoll
     /// it includes its start, reading the load file, recording, analysis and report.
     process_us: f64,
-    /// Of the threads of clients and of load threads alone, in the steady phase; NaN of other programs.
+    /// Of the threads of clients and of load threads alone, in the steady phase; NaN of other programs that do not tell.
     load_us: f64,
     /// Operations per second.
     rate: f64,
-    /// Bytes read and written per second, in 10⁶.
+    /// Bytes read and written per second, in 10⁶; NaN of single calls.
     megabytes: f64,
 }
 
@@ -82,19 +89,25 @@ impl Measurement for FileMeasurement {
         (LOAD_FILE, "dbench"),
         ("smbd", "samba"),
         ("smbtorture", "samba-testsuite"),
+        ("ganesha.nfsd", "nfs-ganesha"),
+        ("/usr/share/doc/nfs-ganesha-vfs/copyright", "nfs-ganesha-vfs"),
+        ("rpcbind", "rpcbind"),
+        ("ip", "iproute2"),
         ("taskset", "util-linux"),
     ];
     const PROGRAMS: &'static [Program] = &[
         ("dbench", "dbench", "--help"),
         ("Samba", "smbd", "--version"),
         ("smbtorture", "smbtorture", "--version"),
+        ("NFS-Ganesha", "ganesha.nfsd", "-v"),
     ];
     const ROUNDS: usize = 3;
     const SECONDS: u32 = 20;
     const CASES: &'static [Case<FileLoad>] = &CASES;
 
     fn prepare(options: &BenchOptions, plimsoll: &Path) -> Result<FileMeasurement> {
-        Ok(FileMeasurement { site: Site::empty(plimsoll)?, samba: None, seconds: options.seconds })
+        let site = Site::empty(plimsoll)?;
+        Ok(FileMeasurement { site, samba: None, ganesha: None, seconds: options.seconds })
     }
 
     fn peers(&self, load: &FileLoad) -> Vec<&'static str> {
@@ -105,6 +118,7 @@ impl Measurement for FileMeasurement {
         match load.place {
             FilePlace::Directory => self.take_on_directory(load, contender),
             FilePlace::Samba => self.take_on_samba(load, contender),
+            FilePlace::Nfs(call) => self.take_on_nfs(call, load, contender),
         }
     }
 
@@ -131,7 +145,7 @@ impl FileMeasurement {
             return peers::dbench(site, directory.path(), cpus, *seconds);
         };
         let target = format!("file://{}", directory.path().display());
-        let arguments = arguments(load, *seconds);
+        let arguments = arguments(MIX, load, *seconds);
         let (ended, point) = PlimsollRun { program, cpus, ..site.run(&arguments, &target) }.perform()?;
         // The system under test is part of the process.
         let of_calls = number(&point, "/sut/cpu_per_operation_s")?;
@@ -140,7 +154,7 @@ impl FileMeasurement {
 
     /// Takes a turn on the share, whose server has a CPU of its own.
     fn take_on_samba(&mut self, load: &FileLoad, contender: &Contender) -> Result<FileCosts> {
-        let FileMeasurement { site, samba, seconds } = self;
+        let FileMeasurement { site, samba, seconds, .. } = self;
         let samba = match samba {
             Some(samba) => samba,
             None => samba.insert(Samba::start()?),
@@ -149,18 +163,38 @@ impl FileMeasurement {
             return peers::smbtorture(site, samba, *seconds);
         };
         let (target, environment) = (samba.target(), [("PLIMSOLL_PASSWORD", samba.password())]);
-        let (cpus, arguments) = (load.place.cpus(), arguments(load, *seconds));
+        let (cpus, arguments) = (load.place.cpus(), arguments(MIX, load, *seconds));
         let run = site.run(&arguments, &target);
         let (ended, point) = PlimsollRun { program, cpus, environment: &environment, ..run }.perform()?;
         FileCosts::of(&ended, &point, *seconds, 0.0)
     }
+
+    /// Takes a turn on the export, whose server has a CPU of its own.
+    fn take_on_nfs(&mut self, call: NfsCall, load: &FileLoad, contender: &Contender) -> Result<FileCosts> {
+        let FileMeasurement { site, ganesha, seconds, .. } = self;
+        let ganesha = match ganesha {
+            Some(ganesha) => ganesha,
+            None => ganesha.insert(Ganesha::start()?),
+        };
+        let Some(program) = &contender.program else {
+            return ganesha.take_peer(call, site, *seconds);
+        };
+        let work = match call {
+            NfsCall::GetAttr => format!("netbench --set loadfile={}", nfs::write_queries(site)?.display()),
+            NfsCall::Read => "file-micro --set test=rand-read".to_owned(),
+        };
+        let (cpus, arguments) = (load.place.cpus(), arguments(&work, load, *seconds));
+        let run = site.run(&arguments, nfs::TARGET);
+        let network = Some(ganesha.network());
+        let (ended, point) = PlimsollRun { program, cpus, network, ..run }.perform()?;
+        Ok(FileCosts { megabytes: f64::NAN, ..FileCosts::of(&ended, &point, *seconds, 0.0)? })
+    }
 }
 
-fn arguments(load: &FileLoad, seconds: u32) -> String {
+/// Returns the arguments of a run of a benchmark with its own settings.
+fn arguments(work: &str, load: &FileLoad, seconds: u32) -> String {
     let settings = load.settings;
-    format!(
-        "netbench --quick --load {CLIENTS} --duration {seconds}s --monitor off --set loadfile={LOAD_FILE} {settings}"
-    )
+    format!("{work} --quick --load {CLIENTS} --duration {seconds}s --monitor off {settings}")
 }
 
 impl FileCosts {
@@ -183,9 +217,14 @@ mod tests {
     use crate::bench::harness::tests::selected;
 
     #[test]
+    fn the_mix_is_that_of_the_load_file() {
+        assert!(MIX.ends_with(&format!("loadfile={LOAD_FILE}")));
+    }
+
+    #[test]
     fn cases_have_the_turns_that_they_need() {
         assert_eq!(selected::<FileMeasurement>(&[]).len(), CASES.len());
-        for (case, n_turns) in [("directory", 2), ("samba", 1)] {
+        for (case, n_turns) in [("directory", 2), ("samba", 1), ("nfs", 2)] {
             assert_eq!(selected::<FileMeasurement>(&["--case", case]).len(), n_turns, "{case}");
         }
     }

@@ -1,7 +1,7 @@
 //! The page of results.
 
-use super::cases::{COMPARISONS, FileComparison, THROUGHPUT};
-use super::{CLIENTS, COLUMNS, FileCosts, LOAD_FILE, MEGABYTES, PROCESS};
+use super::cases::{CALL_COMPARISONS, COMPARISONS, FileComparison, THROUGHPUT};
+use super::{CLIENTS, COLUMNS, FileCosts, LOAD, LOAD_FILE, MEGABYTES, PROCESS};
 use crate::bench::figures::{Column, compare, section};
 use crate::bench::harness::Facts;
 use crate::bench::rounds::MeasuredRounds;
@@ -10,11 +10,15 @@ use crate::bench::{LOAD_CPU, SERVER_CPU};
 /// Returns the head of the page.
 pub(super) fn head(facts: &Facts) -> String {
     let setup = format!(
-        "All replay `{LOAD_FILE}` of Debian's package `dbench` with {CLIENTS} clients without pauses. A round has a turn of \
+        "Mixes are `{LOAD_FILE}` of Debian's package `dbench`, replayed by {CLIENTS} clients without pauses. A round has a turn of \
         {} s for each program of each case; every other round takes the cases in the opposite order. On a directory, a new one \
         on the disk of `/var/tmp` for each turn, the load has both CPUs; a flush is an `fsync` for all of them. Samba has CPU \
         {SERVER_CPU}, its files in memory, and `server min protocol = NT1`, because smbtorture speaks SMB1 only; Plimsoll speaks \
-        SMB 3.1.1 with the same instance, unsigned. Its load has CPU {LOAD_CPU}.",
+        SMB 3.1.1 with the same instance, unsigned. Its load has CPU {LOAD_CPU}.\n\n\
+        Single calls of NFS go to one instance of NFS-Ganesha, which has an export of the file system of `/var/tmp`, CPU \
+        {SERVER_CPU}, and a network of its own with a port mapper, which version 3 needs. {CLIENTS} clients, each with a \
+        connection and a file of 8 MiB, have one call in flight each: Plimsoll by NFS 4.1, as a run with everything that is \
+        recorded of one, and the crate `nfs3_client` 0.9.1 by NFS 3, on one thread of tokio.",
         facts.options.seconds
     );
     facts.head("Captured mixes of file servers, measured", &setup) + "\n"
@@ -28,7 +32,7 @@ pub(super) fn tables(measured: &MeasuredRounds<FileCosts>) -> String {
         As above. Of Plimsoll's time, that of clients and load threads in the steady phase stands beside that of the whole \
         process. Operations and bytes are those of the steady phase; of dbench those after its warm-up, a fifth of the turn.\n\n",
     );
-    cpu(measured) + &throughput(measured) + &details
+    cpu(measured) + &throughput(measured) + &calls(measured) + &details
 }
 
 fn cpu(measured: &MeasuredRounds<FileCosts>) -> String {
@@ -53,6 +57,18 @@ fn throughput(measured: &MeasuredRounds<FileCosts>) -> String {
     )
 }
 
+fn calls(measured: &MeasuredRounds<FileCosts>) -> String {
+    section(
+        CALL_COMPARISONS.iter().filter_map(|comparison| row(&LOAD, comparison, measured)).collect(),
+        "## CPU time per call of NFS\n\n\
+        µs of CPU time (user and system) of the one thread that makes the calls, while it does; medians of all rounds, and the \
+        median of the ratios of the rounds. Plimsoll's includes the users, the measured times and their recording. Its \
+        compounds have three operations each, of which `SEQUENCE` and `PUTFH` are not in version 3; attributes are those that \
+        each client asks for. `nfs3_client` has calls alone, and a check of each answer's size.\n\n\
+        | case | Plimsoll | the other | | ratio | bar | |\n|---|---:|---:|---|---:|---:|---|\n",
+    )
+}
+
 /// Returns the row of a comparison; `None` if its turns were not taken.
 fn row(
     column: &Column<FileCosts>,
@@ -73,7 +89,8 @@ mod tests {
 
     #[test]
     fn tables_name_cases_that_exist() {
-        let named: Vec<&str> = COMPARISONS.iter().chain([&THROUGHPUT]).map(|(case, ..)| *case).collect();
+        let all = COMPARISONS.iter().chain(&CALL_COMPARISONS).chain([&THROUGHPUT]);
+        let named: Vec<&str> = all.map(|(case, ..)| *case).collect();
         check_titles::<FileMeasurement>(&named);
     }
 
