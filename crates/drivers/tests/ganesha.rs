@@ -12,15 +12,16 @@ use std::time::Duration;
 use drivers::file::directory::{PopulationCheck, PopulationSummary};
 use drivers::file::nfs::{
     NfsContext, NfsDriver, NfsOwner, NfsServerFacts, NfsSessionError, NfsShare, NfsShareError, NfsTarget,
-    NfsVersion, code_name,
+    NfsVersion, NfsWindowDriver, code_name,
 };
 use drivers::file::{Durability, FileClientOptions, FileSetPlan, RunFolder, WorkloadFiles};
 use engine::Driver;
 use files::{
     Baseline, DiskMix, Entry, ExistingFile, FileAction, FileAnswer, FileContent, FileOperation, FilePath,
-    FilePopulation, FileRange, FileStep, FindSize, Folder, Handle, InfoLevel, Owner, Verify, Workspace,
+    FilePopulation, FileRange, FileStep, FindSize, Folder, Handle, InfoLevel, Owner, StreamDirection,
+    StreamFiles, StreamShape, Verify, Workspace,
 };
-use model::{Outcome, file_measure};
+use model::{Outcome, Reply, file_measure};
 use observe::private_folder::private_folder_in;
 use tempfile::TempDir;
 use testbed::{Recipe, ResourceLimits, RunningSut, SutRequest, SutServer, WebParts, make_private_folder};
@@ -252,12 +253,74 @@ async fn perform_cycle(driver: &mut NfsDriver, clock: RealClock, version: NfsVer
     }
 }
 
+/// The size of the file of a stream: some blocks, and a rest.
+const STREAM_BYTES: u64 = (3 << 20) + 5_000;
+
+/// Writes and then reads a stream with so many requests in flight, each of 64 KiB; returns the replies to reads.
+async fn stream(context: &Rc<NfsContext>, clock: RealClock, in_flight: u8) -> Vec<Reply> {
+    let mut driver = NfsWindowDriver::new(Rc::clone(context), CLIENT, in_flight.into(), 64 << 10);
+    driver.open().await.unwrap();
+    let mut reads = Vec::new();
+    for direction in [StreamDirection::WriteAndFlush, StreamDirection::Read] {
+        let shape = StreamShape::new(STREAM_BYTES, 64 << 10, in_flight, StreamFiles::Private, direction);
+        let mut client = shape.unwrap().client(CLIENT);
+        let mut places = vec![None; in_flight.into()];
+        let mut answer = None;
+        loop {
+            match client.next(answer.take()) {
+                FileStep::Perform(operation) => {
+                    let place = places.iter().position(Option::is_none).unwrap();
+                    places[place] = Some(operation);
+                    driver.begin(place, &operation, clock.now());
+                }
+                FileStep::Await => {
+                    let (place, reply) = driver.end().await;
+                    let operation = places[place].take().unwrap();
+                    let text = driver.describe(&operation, &reply);
+                    assert_eq!(reply.outcome, Outcome::Ok, "{in_flight} in flight: {text}");
+                    reads.extend(matches!(operation.action, FileAction::Read(..)).then_some(reply));
+                    answer = Some(FileAnswer::from_u64(reply.answer));
+                }
+                FileStep::UnitEnd => break,
+                step => panic!("{step:?}"),
+            }
+        }
+    }
+    reads
+}
+
+/// Goal: streams with one and with several requests in flight move the same bytes, verified byte by byte, each block in one
+/// exchange; the first data of a stream are timed once.
+async fn perform_streams(target: &NfsTarget) {
+    let clock = RealClock::start();
+    let mut share = NfsShare::open(target, &[], READY_MAX).await.unwrap();
+    let shape =
+        StreamShape::new(STREAM_BYTES, 64 << 10, 1, StreamFiles::Private, StreamDirection::Read).unwrap();
+    let content = clients(Durability::Flush).content;
+    let plan = FileSetPlan::new(WorkloadFiles::Stream(shape, 1), content);
+    share.populate(&plan, &mut |_, _| ControlFlow::Continue(())).await.unwrap();
+    for (durability, in_flight) in
+        [(Durability::Flush, 1), (Durability::Flush, 4), (Durability::Write, 16), (Durability::Flush, 16)]
+    {
+        let clients = FileClientOptions { times_first_data: true, ..clients(durability) };
+        let context = NfsContext::new(target.clone(), &[], clients, clock).unwrap();
+        let reads = stream(&context, clock, in_flight).await;
+        let of = |measure| reads.iter().filter_map(|reply| reply.measured.get(measure)).collect::<Vec<u64>>();
+        let sum = |measure| of(measure).iter().sum::<u64>();
+        let found = (sum(file_measure::EXCHANGES), sum(file_measure::READ_BYTES));
+        assert_eq!(found, (STREAM_BYTES.div_ceil(64 << 10), STREAM_BYTES), "{in_flight} in flight");
+        assert_eq!(of(file_measure::FIRST_DATA).len(), 1, "{in_flight} in flight");
+    }
+    share.remove().await.unwrap();
+}
+
 async fn use_everything(target: NfsTarget) {
     let clock = RealClock::start();
     let version = target.version;
     let facts = NfsServerFacts::find(&target, &[], READY_MAX).await.unwrap();
     assert_eq!((facts.version, facts.lease_seconds.is_some()), (version, version == NfsVersion::V4_1));
     assert!(1_000_000 < facts.read_bytes_max && 1_000_000 < facts.write_bytes_max, "{facts:?}");
+    perform_streams(&target).await;
 
     let mut share = NfsShare::open(&target, &[], READY_MAX).await.unwrap();
     assert_eq!(share.facts(), facts);

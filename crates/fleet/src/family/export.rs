@@ -1,17 +1,19 @@
 //! Exports of file servers: their notation as targets, and what a run needs of them over NFS.
 
 use std::fmt;
+use std::io;
 use std::net::SocketAddr;
 use std::rc::Rc;
 use std::str::FromStr;
 
+use benchmarks::file::FileClients;
 use drivers::file::FileClientOptions;
 use drivers::file::nfs::{
     NfsContext, NfsDriver, NfsOwner, NfsServerFacts, NfsSessionError, NfsShare, NfsShareError, NfsTarget,
-    NfsVersion,
+    NfsVersion, NfsWindowDriver,
 };
 use languages::{foreign_text, percent_decoded_bytes};
-use model::{Family, FileDialect, FileWorkload, Plan};
+use model::{Family, FileDialect, FileWorkload, Mix, Plan, WholeRequest};
 use testbed::RunningSut;
 use units::{Bytes, RealClock};
 
@@ -19,6 +21,7 @@ use super::database_url::encoded;
 use super::file::workload;
 use super::remote_folder::{FolderPlace, RemoteShare, SESSION_MAX, check_requests};
 use super::{ServerForm, SetupError, TargetTextError, host_and_port, host_of};
+use crate::thread::ThreadWork;
 use crate::verify::VerifyError;
 
 /// The scheme of targets.
@@ -217,6 +220,22 @@ impl RemoteShare for FileExport {
 
     fn client(clients: &Rc<NfsContext>, client: u32) -> NfsDriver {
         NfsDriver::new(Rc::clone(clients), client)
+    }
+
+    fn load(
+        clients: &Rc<NfsContext>,
+        users: FileClients,
+        whole: Option<WholeRequest>,
+        work: ThreadWork<'_>,
+    ) -> io::Result<()> {
+        match (users.in_flight(), whole) {
+            (n_places @ 2.., Some(WholeRequest { bytes, .. })) => {
+                let bytes = u32::try_from(bytes).unwrap_or(u32::MAX);
+                let driver = |client| NfsWindowDriver::new(Rc::clone(clients), client, n_places, bytes);
+                work.run_with(users, driver)
+            }
+            _ => work.run_with(users, |client| Self::client(clients, client)),
+        }
     }
 }
 

@@ -557,7 +557,7 @@ impl FileSettingsError {
                 "encrypt SMB 3.1.1 (`--set dialect=3.1.1`), or leave `encryption` out"
             }
             FileSettingsError::InFlight { .. } => {
-                "load a share (`--target smb://USER@HOST/SHARE`), add clients, or leave `in-flight` out"
+                "load a share (`--target smb://USER@HOST/SHARE`) or an export (`nfs://HOST/EXPORT`), add clients, or leave `in-flight` out"
             }
             FileSettingsError::InFlightOnSchedule(_) => {
                 "give `--load` instead of `--rate`, or leave `in-flight` out"
@@ -789,7 +789,7 @@ impl FileWorkload {
             FileWork::DiskMix(mix) => mix.mix(0).map(drop).map_err(FileSettingsError::from),
             FileWork::Streams(streams) => {
                 streams.shape()?;
-                if 1 < streams.in_flight && self.transport != FileTransport::Smb {
+                if 1 < streams.in_flight && self.transport == FileTransport::Directory {
                     return Err(FileSettingsError::InFlight { transport, n: streams.in_flight });
                 }
                 Ok(())

@@ -27,7 +27,7 @@ use super::NfsContext;
 use super::client::NfsClient;
 use super::failure::{NfsFailure, Violation};
 use super::places;
-use super::procedure::{EntryPath, FileSharing, ListEntry, NfsFile, Procedure, StateId, Verifier};
+use super::procedure::{EntryPath, FileSharing, ListEntry, NfsFile, Procedure, StateId, Verifier, Written};
 use super::status::NfsStatus;
 use super::xdr::FileHandle;
 use crate::file::Durability;
@@ -327,16 +327,21 @@ impl WorkingClient {
             let written = self.client.write(&file.file, rest, is_durable, fill, pool).await?;
             let length = written.n_bytes.into();
             context.content.written(path, FileRange { offset, length }, generation);
-            if !written.is_durable
-                && let Some(open) = self.handles.get_mut(handle)
-            {
-                let first = *open.file.unstable.get_or_insert(written.verifier);
-                open.file.is_lost |= first != written.verifier;
-            }
+            self.note_written(handle, &written);
             offset += length;
             if range.end() <= offset {
                 return Ok(());
             }
+        }
+    }
+
+    /// Notes what the server told with a write: what is not durable may be lost.
+    pub(super) fn note_written(&mut self, handle: Handle, written: &Written) {
+        if !written.is_durable
+            && let Some(open) = self.handles.get_mut(handle)
+        {
+            let first = *open.file.unstable.get_or_insert(written.verifier);
+            open.file.is_lost |= first != written.verifier;
         }
     }
 
@@ -430,6 +435,14 @@ impl WorkingClient {
             return Ok(());
         }
         self.at_place(path, context, |place| Procedure::RemoveFolder(place)).await
+    }
+
+    /// Returns the path and the file that are open in a slot.
+    ///
+    /// # Errors
+    /// Nothing is.
+    pub(super) fn opened_file(&self, handle: Handle) -> Result<(FilePath, NfsFile), NfsFailure> {
+        self.opened(handle).map(|open| (open.path, open.file.file))
     }
 
     /// Returns what is open in a slot.

@@ -69,16 +69,17 @@ impl CookieWatch {
 }
 
 impl NfsClient {
-    /// Opens a session, and returns it with the handle of the folder that the target names.
+    /// Opens a session for so many requests in flight, and returns it with the handle of the folder that the target names.
     ///
     /// # Errors
     /// There is no connection, no session, or no such folder.
     pub(super) async fn open(
         endpoint: &TargetEndpoint,
         target: &Arc<NfsTarget>,
+        n_slots: u32,
         pool: &BufferPool,
     ) -> Result<(NfsClient, FileHandle), NfsSessionError> {
-        let (connection, dialect, mut folder) = opening::open(endpoint, target, pool).await?;
+        let (connection, dialect, mut folder) = opening::open(endpoint, target, n_slots, pool).await?;
         let mut client = NfsClient { connection, target: Arc::clone(target), dialect };
         if target.version == NfsVersion::V4_1 {
             for part in target.parts() {
@@ -138,6 +139,50 @@ impl NfsClient {
         match &mut self.dialect {
             Dialect::V3(calls) => calls.answer(procedure, reply.bytes()),
             Dialect::V4(session) => session.answer(procedure, reply.bytes()),
+        }
+    }
+
+    /// Returns the number of slots for requests in flight; `None` where there are none, and any number can be.
+    pub(super) fn n_slots(&self) -> Option<usize> {
+        match &self.dialect {
+            Dialect::V3(_) => None,
+            Dialect::V4(session) => Some(session.n_slots()),
+        }
+    }
+
+    /// Writes a request in a free slot, whatever else is in flight; returns the number of its call.
+    pub(super) fn compose_in(
+        &mut self,
+        slot: usize,
+        procedure: &Procedure<'_>,
+        frame: &mut FrameBuffer,
+    ) -> u32 {
+        match &mut self.dialect {
+            Dialect::V3(calls) => {
+                calls.compose(procedure, &self.target.owner, frame);
+                calls.call_number()
+            }
+            Dialect::V4(session) => {
+                session.compose_in(slot, procedure, &self.target.owner, frame);
+                session.call_number()
+            }
+        }
+    }
+
+    /// Reads the reply to the call of this number, a request in a slot.
+    ///
+    /// # Errors
+    /// The server refused, or it is no reply to the request.
+    pub(super) fn answer_in<'r>(
+        &mut self,
+        slot: usize,
+        call_number: u32,
+        procedure: &Procedure<'_>,
+        bytes: &'r [u8],
+    ) -> Result<Answer<'r>, NfsFailure> {
+        match &mut self.dialect {
+            Dialect::V3(_) => V3Calls::answer_to(call_number, procedure, bytes),
+            Dialect::V4(session) => session.answer_in(slot, call_number, procedure, bytes),
         }
     }
 

@@ -2,9 +2,11 @@
 
 use std::future::poll_fn;
 use std::io;
+use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
 use rustix::io::Errno;
+use tokio::io::{AsyncRead, ReadBuf};
 use tokio::net::TcpStream;
 
 use super::failure::NfsFailure;
@@ -15,7 +17,10 @@ use crate::net::TargetEndpoint;
 /// The least room for what arrives.
 const READ_BYTES_LEAST: usize = 1024;
 
-/// A connection of one client, with at most one call in flight.
+/// The least room for what arrives where other replies may follow: those are taken apart, which copies what follows.
+const READ_AHEAD_BYTES: usize = 8192;
+
+/// A connection of one client. One call is in flight, but for what is sent and received by polling.
 #[derive(Debug)]
 pub(super) struct NfsConnection {
     stream: TcpStream,
@@ -96,7 +101,7 @@ impl NfsConnection {
         self.arriving.take().ok_or_else(|| NfsFailure::ended(0))
     }
 
-    /// Reads what has arrived into a buffer, which is taken out of the pool no earlier: who waits has none.
+    /// Reads what has arrived until the reply is complete.
     fn poll_receive(
         &mut self,
         pool: &BufferPool,
@@ -104,27 +109,100 @@ impl NfsConnection {
         context: &mut Context<'_>,
     ) -> Poll<Result<(), NfsFailure>> {
         loop {
-            ready!(self.stream.poll_read_ready(context)).map_err(|error| of_io(&error))?;
-            let record = self.arriving.get_or_insert_with(|| ArrivingRecord::new(pool.take()));
-            let missing = record.missing(bytes_max)?;
-            let read = self.stream.try_read(record.buffer.room(missing.max(READ_BYTES_LEAST)));
-            match read {
-                Ok(0) => return Poll::Ready(Err(NfsFailure::ended(record.buffer.len()))),
-                Ok(n_read) => record.buffer.advance(n_read),
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
-                    if !record.has_begun()
-                        && let Some(unused) = self.arriving.take()
-                    {
-                        pool.give(unused.buffer);
-                    }
-                    continue;
-                }
-                Err(error) => return Poll::Ready(Err(of_io(&error))),
-            }
-            if record.missing(bytes_max)? == 0 {
+            let missing = self.arriving.as_mut().map(|record| record.missing(bytes_max)).transpose()?;
+            if missing == Some(0) {
                 return Poll::Ready(Ok(()));
             }
+            let least = missing.unwrap_or(0).max(READ_BYTES_LEAST);
+            ready!(self.poll_read(pool, (least, usize::MAX), context))?;
         }
+    }
+
+    /// Receives the next reply of at most so many bytes besides its head, where several are awaited.
+    ///
+    /// # Errors
+    /// The connection is lost, or the server breaks the protocol.
+    pub(super) fn poll_next(
+        &mut self,
+        pool: &BufferPool,
+        answer_bytes_max: usize,
+        context: &mut Context<'_>,
+    ) -> Poll<Result<ArrivingRecord, NfsFailure>> {
+        let bytes_max = REPLY_HEAD_BYTES_MAX + answer_bytes_max;
+        loop {
+            let missing =
+                self.arriving.as_mut().map(|record| record.missing_of_first(bytes_max)).transpose()?;
+            if missing == Some(0)
+                && let Some(mut whole) = self.arriving.take()
+            {
+                self.arriving = whole.split(pool);
+                return Poll::Ready(Ok(whole));
+            }
+            let least = missing.unwrap_or(0).max(READ_AHEAD_BYTES);
+            ready!(self.poll_read(pool, (least, least), context))?;
+        }
+    }
+
+    /// Sends what can be sent of a complete record behind the first bytes, which have gone. Returns how much has gone then; with
+    /// a rest, the task is woken when there is room.
+    ///
+    /// # Errors
+    /// The connection is lost.
+    pub(super) fn poll_send(
+        &self,
+        frame: &FrameBuffer,
+        mut n_sent: usize,
+        context: &mut Context<'_>,
+    ) -> Result<usize, NfsFailure> {
+        while n_sent < frame.len() {
+            match self.stream.try_write(&frame.filled()[n_sent..]) {
+                Ok(n) => n_sent += n,
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                    match self.stream.poll_write_ready(context) {
+                        Poll::Ready(ready) => ready.map_err(|error| of_io(&error))?,
+                        Poll::Pending => break,
+                    }
+                }
+                Err(error) => return Err(of_io(&error)),
+            }
+        }
+        Ok(n_sent)
+    }
+
+    /// Reads once into a buffer with room for at least so many bytes, and at most so many of them. It is taken out of the pool
+    /// no earlier than that: who waits has none.
+    fn poll_read(
+        &mut self,
+        pool: &BufferPool,
+        (least, most): (usize, usize),
+        context: &mut Context<'_>,
+    ) -> Poll<Result<(), NfsFailure>> {
+        if self.arriving.is_none() {
+            ready!(self.stream.poll_read_ready(context)).map_err(|error| of_io(&error))?;
+        }
+        let record = self.arriving.get_or_insert_with(|| ArrivingRecord::new(pool.take()));
+        let room = record.buffer.room(least);
+        let n_room = room.len().min(most);
+        let mut room = ReadBuf::new(&mut room[..n_room]);
+        // Unlike a read that is tried, one that does not fill the room tells the runtime that the socket is empty: the next reply
+        // is waited for without a read in vain.
+        match Pin::new(&mut self.stream).poll_read(context, &mut room) {
+            Poll::Ready(read) => read.map_err(|error| of_io(&error))?,
+            Poll::Pending => {
+                if !record.has_begun()
+                    && let Some(unused) = self.arriving.take()
+                {
+                    pool.give(unused.buffer);
+                }
+                return Poll::Pending;
+            }
+        }
+        let n_read = room.filled().len();
+        if n_read == 0 {
+            return Poll::Ready(Err(NfsFailure::ended(record.buffer.len())));
+        }
+        record.buffer.advance(n_read);
+        Poll::Ready(Ok(()))
     }
 
     /// Sends calls whose replies nobody will read, as far as that can be done without waiting.

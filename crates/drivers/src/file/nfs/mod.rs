@@ -1,6 +1,6 @@
 //! The files of an NFS export, over sessions of our own: versions 3 and 4.1.
 //!
-//! A client has a connection of its own, with one call in flight, and with version 4.1 a session, too. All but `connection`
+//! A client has a connection of its own, with one call in flight unless it reads streams, and with version 4.1 a session, too. All but `connection`
 //! and what stands on it is bytes in, bytes out, without sockets and clocks. `docs/design/nfs.md` says what is asked of a
 //! server, and what is not.
 //!
@@ -12,6 +12,7 @@
 //! - `connection`: calls over a socket
 //! - `opening`, `client`: the opening of a session, and its requests
 //! - `places`, `actions`: the handles of folders, and the actions of a client as requests
+//! - [`NfsWindowDriver`]: a client with several requests in flight
 //! - [`NfsShare`]: the folder of a run in the export, with its files
 
 mod actions;
@@ -29,6 +30,7 @@ mod target;
 pub mod untrusted;
 mod v3;
 mod v4;
+mod window;
 mod xdr;
 
 #[cfg(test)]
@@ -60,6 +62,7 @@ pub use error::NfsSessionError;
 pub use failure::code_name;
 pub use share::{NfsServerFacts, NfsShare, NfsShareError};
 pub use target::{NfsOwner, NfsTarget, NfsVersion};
+pub use window::NfsWindowDriver;
 
 /// The time between renewals, as a share of that after which the server forgets a client.
 const RENEWALS_PER_LEASE: u64 = 3;
@@ -96,9 +99,9 @@ impl NfsContext {
         Ok(Rc::new(NfsContext { endpoint, target, clients, clock, pool, paths, texts, folders }))
     }
 
-    /// Opens a session of a client in the folder of the run.
-    async fn open(&self) -> Result<Box<WorkingClient>, NfsSessionError> {
-        let (mut client, parent) = NfsClient::open(&self.endpoint, &self.target, &self.pool).await?;
+    /// Opens a session of a client in the folder of the run, for so many requests in flight.
+    async fn open(&self, n_slots: u32) -> Result<Box<WorkingClient>, NfsSessionError> {
+        let (mut client, parent) = NfsClient::open(&self.endpoint, &self.target, n_slots, &self.pool).await?;
         let found = client.lookup((&parent, super::directory::FOLDER_NAME), &self.pool).await;
         let found = found.map_err(|failure| client.of_folder(failure, &share::run_folder(&self.target)))?;
         Ok(Box::new(WorkingClient::new(client, found.file.handle)))
@@ -131,7 +134,7 @@ impl NfsDriver {
         self.drop_forgotten(sent);
         let session = match &mut self.session {
             Some(session) => session,
-            none => match self.context.open().await {
+            none => match self.context.open(1).await {
                 Ok(session) => none.insert(session),
                 Err(error) => return (0, Err(error.into_failure())),
             },
@@ -170,7 +173,7 @@ impl Driver for NfsDriver {
     /// Opens the session, so that no operation waits for it.
     async fn open(&mut self) -> Result<(), SessionError> {
         let context = Rc::clone(&self.context);
-        let opened = Box::pin(context.open()).await;
+        let opened = Box::pin(context.open(1)).await;
         self.session = Some(opened.map_err(|error| SessionError::Exchange(error.to_string()))?);
         self.last_heard = context.clock.now();
         Ok(())
@@ -214,15 +217,20 @@ impl Driver for NfsDriver {
     }
 
     fn describe(&self, operation: &FileOperation, reply: &Reply) -> String {
-        let text = match reply.outcome {
-            Outcome::TimedOut if reply.code == 0 => {
-                format!("no complete reply after {}", reply.done - reply.sent)
-            }
-            Outcome::WrongStatus if reply.code == 0 => {
-                "the operation succeeded, although there must be no such file".to_owned()
-            }
-            outcome => failure::describe(self.context.target.version, outcome, reply.code, reply.detail),
-        };
-        format!("client {}: {}: {text}", self.client, operation.action)
+        describe(self.context.target.version, self.client, operation, reply)
     }
+}
+
+/// Describes the failure of an operation of a client.
+fn describe(version: NfsVersion, client: u32, operation: &FileOperation, reply: &Reply) -> String {
+    let text = match reply.outcome {
+        Outcome::TimedOut if reply.code == 0 => {
+            format!("no complete reply after {}", reply.done - reply.sent)
+        }
+        Outcome::WrongStatus if reply.code == 0 => {
+            "the operation succeeded, although there must be no such file".to_owned()
+        }
+        outcome => failure::describe(version, outcome, reply.code, reply.detail),
+    };
+    format!("client {client}: {}: {text}", operation.action)
 }

@@ -50,14 +50,16 @@ pub(super) fn of_folder(target: &NfsTarget, failure: NfsFailure, path: &str) -> 
     Attempt { doing: OPENING_FOLDER, version: target.version }.error(failure)
 }
 
-/// Opens a session; returns the handle of the root of all exports with version 4, and that of the export with version 3.
+/// Opens a session for so many requests in flight; returns the handle of the root of all exports with version 4, and that of the
+/// export with version 3.
 pub(super) async fn open(
     endpoint: &TargetEndpoint,
     target: &Arc<NfsTarget>,
+    n_slots: u32,
     pool: &BufferPool,
 ) -> Result<(NfsConnection, Dialect, FileHandle), NfsSessionError> {
     match target.version {
-        NfsVersion::V4_1 => open_v4(endpoint, target, pool).await,
+        NfsVersion::V4_1 => open_v4(endpoint, target, n_slots, pool).await,
         NfsVersion::V3 => open_v3(endpoint, target, pool).await,
     }
 }
@@ -65,6 +67,7 @@ pub(super) async fn open(
 async fn open_v4(
     endpoint: &TargetEndpoint,
     target: &NfsTarget,
+    n_slots: u32,
     pool: &BufferPool,
 ) -> Result<(NfsConnection, Dialect, FileHandle), NfsSessionError> {
     let attempt = |doing| Attempt { doing, version: target.version };
@@ -73,7 +76,7 @@ async fn open_v4(
     let number = N_CLIENTS.fetch_add(1, Ordering::Relaxed);
     let started = wall().0;
     let name = format!("plimsoll {} {} {started} {number}", target.owner.machine, std::process::id());
-    let mut opening = V4Opening::new(name, started.unsigned_abs());
+    let mut opening = V4Opening::new(name, started.unsigned_abs(), n_slots);
     loop {
         let step = async {
             let mut frame = pool.take();

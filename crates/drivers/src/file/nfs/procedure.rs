@@ -175,13 +175,19 @@ pub(super) const PAGE_BYTES: u32 = 64 * 1024;
 /// The most bytes of a name.
 pub(super) const NAME_BYTES_MAX: usize = 255;
 
+/// The most bytes of handles, attributes and states, several times.
+const SMALL: usize = 2048;
+
+/// Returns the most bytes that a server answers to a read of so many, without the head of the reply.
+pub(super) fn data_answer_bytes(n_bytes: u32) -> usize {
+    SMALL + n_bytes as usize
+}
+
 impl Procedure<'_> {
     /// Returns the most bytes that a server answers, without the head of the reply.
     pub(super) fn answer_bytes_max(&self) -> usize {
-        /// Those of handles, attributes and states, several times.
-        const SMALL: usize = 2048;
         match self {
-            Procedure::Read(_, _, n_bytes) => SMALL + *n_bytes as usize,
+            Procedure::Read(_, _, n_bytes) => data_answer_bytes(*n_bytes),
             Procedure::List(..) => SMALL + PAGE_BYTES as usize,
             _ => SMALL,
         }

@@ -8,7 +8,7 @@
 use super::failure::{NfsFailure, Violation};
 use super::target::NfsOwner;
 use super::xdr::XdrReader;
-use crate::file::frame_buffer::FrameBuffer;
+use crate::file::frame_buffer::{BufferPool, FrameBuffer};
 
 /// Size of the head of a fragment.
 pub(super) const FRAGMENT_HEAD_BYTES: usize = 4;
@@ -102,16 +102,35 @@ impl ArrivingRecord {
     /// # Errors
     /// It is longer than so many bytes, or something follows it.
     pub(super) fn missing(&mut self, bytes_max: usize) -> Result<usize, NfsFailure> {
-        while !self.has_last && self.end + FRAGMENT_HEAD_BYTES <= self.buffer.len() {
-            self.take_head(bytes_max)?;
-        }
+        let missing = self.missing_of_first(bytes_max)?;
         let n_bytes = self.buffer.len();
         if self.has_last && self.end < n_bytes {
             // Nothing was asked for that these bytes could answer.
             return Err(NfsFailure::violation(Violation::OtherReply, (n_bytes - self.end) as u64));
         }
+        Ok(missing)
+    }
+
+    /// Returns the same where other records may follow.
+    ///
+    /// # Errors
+    /// It is longer than so many bytes.
+    pub(super) fn missing_of_first(&mut self, bytes_max: usize) -> Result<usize, NfsFailure> {
+        while !self.has_last && self.end + FRAGMENT_HEAD_BYTES <= self.buffer.len() {
+            self.take_head(bytes_max)?;
+        }
+        let n_bytes = self.buffer.len();
         let head_bytes = if self.has_last { 0 } else { FRAGMENT_HEAD_BYTES };
         Ok((self.end + head_bytes).saturating_sub(n_bytes))
+    }
+
+    /// Takes out what follows the complete record, as the next one; `None` if nothing does.
+    pub(super) fn split(&mut self, pool: &BufferPool) -> Option<ArrivingRecord> {
+        let rest = self.buffer.filled().get(self.end..).filter(|rest| self.has_last && !rest.is_empty())?;
+        let mut buffer = pool.take();
+        buffer.put(rest);
+        self.buffer.cut(self.end);
+        Some(ArrivingRecord::new(buffer))
     }
 
     /// Takes the next head, and all but the first out of the record.
@@ -140,6 +159,15 @@ impl ArrivingRecord {
     pub(super) fn bytes(&self) -> &[u8] {
         self.buffer.filled().get(FRAGMENT_HEAD_BYTES..).unwrap_or_default()
     }
+}
+
+/// Returns the number of the call that a record says it answers.
+///
+/// # Errors
+/// It is too short to say one.
+pub(super) fn answered_call(bytes: &[u8]) -> Result<u32, NfsFailure> {
+    let number = XdrReader::new(bytes).number();
+    number.map_err(|_| NfsFailure::violation(Violation::NotRpc, bytes.len() as u64))
 }
 
 /// Reads the head of the reply to a call, and returns a reader of what the procedure returned.
@@ -223,6 +251,26 @@ mod tests {
         assert_eq!(arrived(&none_forever, 4096, 8), too_long(0));
         let more = [fragment(b"abcd", true), vec![1, 2]].concat();
         assert_eq!(arrived(&more, 99, 8), Err(NfsFailure::violation(Violation::OtherReply, 2)));
+    }
+
+    #[test]
+    fn records_that_follow_are_taken_apart() {
+        let stream = [
+            fragment(b"abcd", true),
+            fragment(b"ef", false),
+            fragment(b"gh", true),
+            fragment(b"ijkl", true)[..6].to_vec(),
+        ];
+        let pool = BufferPool::default();
+        let mut record = ArrivingRecord::new(FrameBuffer::default());
+        record.buffer.put(&stream.concat());
+        assert_eq!(record.missing_of_first(8), Ok(0));
+        let mut second = record.split(&pool).unwrap();
+        assert_eq!(second.missing_of_first(8), Ok(0));
+        let mut third = second.split(&pool).unwrap();
+        assert_eq!((record.bytes(), second.bytes()), (&b"abcd"[..], &b"efgh"[..]));
+        assert_eq!(third.missing_of_first(8), Ok(2));
+        assert!(third.split(&pool).is_none() && record.split(&pool).is_none());
     }
 
     #[test]

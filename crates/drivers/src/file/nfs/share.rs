@@ -116,7 +116,7 @@ impl NfsServerFacts {
         let endpoint = TargetEndpoint::new(target.address, TargetPolicy, source_addresses)?;
         let target = Arc::new(target.clone());
         let pool = BufferPool::default();
-        let opening = tokio::time::timeout(limit, NfsClient::open(&endpoint, &target, &pool));
+        let opening = tokio::time::timeout(limit, NfsClient::open(&endpoint, &target, 1, &pool));
         let (client, _) = opening.await.map_err(|_| slow(limit))??;
         Ok(NfsServerFacts::of(&client))
     }
@@ -163,7 +163,7 @@ impl NfsShare {
 
     async fn open_folder(endpoint: &TargetEndpoint, target: &NfsTarget) -> Result<NfsShare, NfsShareError> {
         let pool = BufferPool::default();
-        let (mut client, parent) = NfsClient::open(endpoint, &Arc::new(target.clone()), &pool).await?;
+        let (mut client, parent) = NfsClient::open(endpoint, &Arc::new(target.clone()), 1, &pool).await?;
         let folder = run_folder(target);
         let place = (&parent, FOLDER_NAME);
         make_folder(&mut client, place, &pool).await.map_err(|failure| client.of_folder(failure, &folder))?;

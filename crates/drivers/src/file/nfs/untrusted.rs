@@ -83,7 +83,7 @@ fn found(answer: Option<Answer<'_>>) -> UntrustedReply {
 /// Takes records, one after another, as the replies that open a session of version 4.1, and as those of the services of
 /// version 3. Returns whether the session is open.
 pub fn opening(records: &[&[u8]]) -> bool {
-    let mut opening = V4Opening::new("name".to_owned(), 1);
+    let mut opening = V4Opening::new("name".to_owned(), 1, 4);
     records.iter().any(|bytes| {
         let _ = (v3::port(bytes, 1), v3::mounted(bytes, 1), V3Calls::new().take_limits(bytes));
         opening.compose(&owner(), &mut FrameBuffer::default());

@@ -3,12 +3,14 @@
 //! - `server`: a server of version 4.1 that does what a test says
 //! - `hostile`: what each wrong reply leads to
 //! - `idle`: sessions of clients who pause
+//! - `window`: several requests in flight
 //! - `v3`: calls and replies of version 3, held against the crate `nfs3_types`
 
 mod hostile;
 mod idle;
 mod server;
 mod v3;
+mod window;
 
 use std::net::SocketAddr;
 use std::rc::Rc;

@@ -35,16 +35,24 @@ pub(super) const LEASE_SECONDS: u32 = 90;
 pub(super) const DATA_BYTE: u8 = 7;
 pub(super) const VERIFIER: [u8; 8] = *b"started1";
 
+/// The most slots that a session is granted.
+pub(super) const SLOTS_MAX: u64 = 3;
+
 /// A call of a client: what a reply depends on.
 #[derive(Debug, Clone)]
 pub(super) struct Call {
     pub(super) number: u32,
     /// The number of the call in its slot.
     pub(super) sequence: u32,
+    /// The slot, and the highest one that the client may use.
+    pub(super) slot: u32,
+    pub(super) highest_slot: u32,
     /// The operation that the call is about: the one after the current file was set, or the only one.
     pub(super) op: u32,
-    /// The bytes asked for or sent, for a read or a write; the cookie of a page.
+    /// The bytes asked for or sent, for a read or a write; the cookie of a page; the slots that a session is to have.
     pub(super) argument: u64,
+    /// The place in the file of a read.
+    pub(super) offset: u64,
 }
 
 /// An act of a server in place of its usual answer.
@@ -71,13 +79,22 @@ impl Call {
         assert_eq!(reader.opaque(0).unwrap(), b"", "no tag");
         assert_eq!(reader.number().unwrap(), 1, "minor version 1");
         let n_ops = reader.number().unwrap();
-        let mut call = Call { number, sequence: 0, op: reader.number().unwrap(), argument: 0 };
+        let op = reader.number().unwrap();
+        let mut call = Call { number, sequence: 0, slot: 0, highest_slot: 0, op, argument: 0, offset: 0 };
+        if call.op == CREATE_SESSION {
+            // The client, the number of the call, flags, and limits before the number of slots.
+            reader.bytes(8 + 2 * 4 + 5 * 4).unwrap();
+            call.argument = reader.number().unwrap().into();
+        }
         if call.op != SEQUENCE {
             return call;
         }
         assert_eq!(reader.fixed::<16>().unwrap(), SESSION_ID);
         call.sequence = reader.number().unwrap();
-        assert_eq!(reader.fixed::<12>().unwrap(), [0_u8; 12], "slot 0, and the reply is not to be kept");
+        call.slot = reader.number().unwrap();
+        call.highest_slot = reader.number().unwrap();
+        assert!(call.slot <= call.highest_slot && u64::from(call.highest_slot) < SLOTS_MAX);
+        assert_eq!(reader.number().unwrap(), 0, "the reply is not to be kept");
         if n_ops == 1 {
             return call;
         }
@@ -88,7 +105,8 @@ impl Call {
         }
         match call.op {
             READ => {
-                reader.bytes(16 + 8).unwrap();
+                reader.bytes(16).unwrap();
+                call.offset = reader.long().unwrap();
                 call.argument = reader.number().unwrap().into();
             }
             WRITE => {
@@ -109,7 +127,7 @@ impl Call {
         if self.sequence != 0 {
             let frame = reply.result(SEQUENCE, 0);
             frame.put(&SESSION_ID);
-            frame.numbers(&[self.sequence, 0, 0, 0, 0]);
+            frame.numbers(&[self.sequence, self.slot, self.highest_slot, self.highest_slot, 0]);
         }
         reply
     }
@@ -179,7 +197,8 @@ impl Call {
                 frame.put(&SESSION_ID);
                 frame.numbers(&[1, 0]);
                 for _ in 0..2 {
-                    frame.numbers(&[0, 1 << 17, 1 << 17, 4096, 16, 1, 0]);
+                    let n_slots = self.argument.min(SLOTS_MAX) as u32;
+                    frame.numbers(&[0, 1 << 17, 1 << 17, 4096, 16, n_slots, 0]);
                 }
             }
             RECLAIM_COMPLETE => drop(reply.result(RECLAIM_COMPLETE, 0)),

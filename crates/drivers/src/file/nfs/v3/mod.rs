@@ -88,6 +88,11 @@ impl V3Calls {
         V3Calls { call_number: 0, read_max: 4096, write_max: 4096 }
     }
 
+    /// Returns the number of the last call.
+    pub(super) fn call_number(&self) -> u32 {
+        self.call_number
+    }
+
     fn begin(&mut self, call: Call, handle: &FileHandle, owner: &NfsOwner, frame: &mut FrameBuffer) {
         self.call_number = self.call_number.wrapping_add(1);
         rpc::begin_call(frame, self.call_number, PROGRAM, call as u32, owner);
@@ -104,7 +109,7 @@ impl V3Calls {
     /// # Errors
     /// The server refused, or it is no reply to the question.
     pub(super) fn take_limits(&mut self, bytes: &[u8]) -> Result<(), NfsFailure> {
-        let mut reader = self.results(bytes)?;
+        let mut reader = results(bytes, self.call_number)?;
         attributes(&mut reader)?;
         let read_max = reader.number()?;
         reader.bytes(2 * 4)?;
@@ -192,29 +197,32 @@ impl V3Calls {
         frame.opaque(name.as_bytes());
     }
 
-    /// Begins to read the reply to the last call.
-    fn results<'r>(&self, bytes: &'r [u8]) -> Result<XdrReader<'r>, NfsFailure> {
-        let mut reader = rpc::reply(bytes, self.call_number)?;
-        match NfsStatus(reader.number()?) {
-            NfsStatus::OK => Ok(reader),
-            status => Err(NfsFailure::status(status)),
-        }
-    }
-
-    /// Reads the reply to a request.
+    /// Reads the reply to the last call, a request.
     ///
     /// # Errors
     /// The server refused, or it is no reply to the request.
     pub(super) fn answer<'r>(
-        &mut self,
+        &self,
+        procedure: &Procedure<'_>,
+        bytes: &'r [u8],
+    ) -> Result<Answer<'r>, NfsFailure> {
+        V3Calls::answer_to(self.call_number, procedure, bytes)
+    }
+
+    /// Reads the reply to the call of this number, a request.
+    ///
+    /// # Errors
+    /// As for [`V3Calls::answer`].
+    pub(super) fn answer_to<'r>(
+        call_number: u32,
         procedure: &Procedure<'_>,
         bytes: &'r [u8],
     ) -> Result<Answer<'r>, NfsFailure> {
         if matches!(procedure, Procedure::Renew) {
-            rpc::reply(bytes, self.call_number)?;
+            rpc::reply(bytes, call_number)?;
             return Ok(Answer::Done);
         }
-        let mut reader = self.results(bytes)?;
+        let mut reader = results(bytes, call_number)?;
         match procedure {
             Procedure::Lookup(_) | Procedure::Open(..) => {
                 let handle = reader.handle()?;
@@ -270,6 +278,15 @@ impl V3Calls {
             | Procedure::Unlock(..)
             | Procedure::Renew => Ok(Answer::Done),
         }
+    }
+}
+
+/// Begins to read the reply to a call.
+fn results(bytes: &[u8], call_number: u32) -> Result<XdrReader<'_>, NfsFailure> {
+    let mut reader = rpc::reply(bytes, call_number)?;
+    match NfsStatus(reader.number()?) {
+        NfsStatus::OK => Ok(reader),
+        status => Err(NfsFailure::status(status)),
     }
 }
 

@@ -2,9 +2,12 @@
 //!
 //! | state | event | next state | note |
 //! |---|---|---|---|
-//! | ready | [`V4Session::compose`] | awaiting | the first operation names the session, its only slot, and the number of the call in it |
+//! | ready | [`V4Session::compose`] | awaiting | the first operation names the session, a slot, and the number of the call in it |
 //! | awaiting | the reply to the call | ready | the number goes up if the server has taken the call, whatever became of it |
 //! | awaiting | anything else | the session ends | [`Violation`](super::failure::Violation) says what it was |
+//!
+//! Each slot has these states. There is one, unless several requests of a client are to be in flight: then there are as many as
+//! the server grants of them.
 //!
 //! Replies are never to be kept by the server: it would refuse reads that are longer than what it keeps. A call is sent once.
 //! Servers that hold data elsewhere are told that the client asks only them, so that no address is used that the target
@@ -90,14 +93,16 @@ pub(super) struct V4Limits {
     pub(super) server: String,
 }
 
-/// A session with its only slot.
+/// A session with its slots.
 #[derive(Debug)]
 pub(super) struct V4Session {
     client_id: u64,
     session_id: [u8; 16],
-    /// The number of the next call in the slot.
-    sequence: u32,
-    /// The number of the call that is awaited.
+    /// The number of the next call in each slot, of which there is at least one.
+    sequences: Vec<u32>,
+    /// The number of slots that the server wants to be used.
+    n_wanted: usize,
+    /// The number of the last call.
     call_number: u32,
     pub(super) limits: V4Limits,
 }
@@ -107,12 +112,40 @@ impl V4Session {
     pub(super) fn for_tests() -> V4Session {
         let limits =
             V4Limits { read_max: 1 << 20, write_max: 1 << 20, lease_seconds: 90, server: String::new() };
-        V4Session { client_id: 1, session_id: [1; 16], sequence: 1, call_number: 2, limits }
+        V4Session::new(1, [1; 16], 1, limits)
     }
 
-    /// Writes a request. The bytes of a write follow.
+    /// Makes a session that two calls have opened.
+    fn new(client_id: u64, session_id: [u8; 16], n_slots: usize, limits: V4Limits) -> V4Session {
+        let sequences = vec![1; n_slots.max(1)];
+        let n_wanted = sequences.len();
+        V4Session { client_id, session_id, sequences, n_wanted, call_number: 2, limits }
+    }
+
+    /// Returns the number of slots that can be used at the same time.
+    pub(super) fn n_slots(&self) -> usize {
+        self.n_wanted
+    }
+
+    /// Returns the number of the last call.
+    pub(super) fn call_number(&self) -> u32 {
+        self.call_number
+    }
+
+    /// Writes a request in the first slot. The bytes of a write follow.
     pub(super) fn compose(&mut self, procedure: &Procedure<'_>, owner: &NfsOwner, frame: &mut FrameBuffer) {
-        let mut compound = self.begin(owner, frame);
+        self.compose_in(0, procedure, owner, frame);
+    }
+
+    /// Writes a request in a slot in which none is in flight.
+    pub(super) fn compose_in(
+        &mut self,
+        slot: usize,
+        procedure: &Procedure<'_>,
+        owner: &NfsOwner,
+        frame: &mut FrameBuffer,
+    ) {
+        let mut compound = self.begin(slot, owner, frame);
         match *procedure {
             Procedure::Lookup((folder, name)) => {
                 compound.put_handle(folder);
@@ -218,14 +251,15 @@ impl V4Session {
         }
     }
 
-    /// Begins a compound in the session.
-    fn begin<'f>(&mut self, owner: &NfsOwner, frame: &'f mut FrameBuffer) -> CompoundWriter<'f> {
+    /// Begins a compound in a slot of the session.
+    fn begin<'f>(&mut self, slot: usize, owner: &NfsOwner, frame: &'f mut FrameBuffer) -> CompoundWriter<'f> {
         self.call_number = self.call_number.wrapping_add(1);
         let mut compound = CompoundWriter::begin(frame, self.call_number, owner);
         let frame = compound.op(Op::Sequence);
         frame.put(&self.session_id);
-        // The slot, the highest slot in use, and that the reply need not be kept.
-        frame.numbers(&[self.sequence, 0, 0, 0]);
+        // The slot, the highest slot that may be in use, and that the reply need not be kept.
+        let highest = self.sequences.len() - 1;
+        frame.numbers(&[self.sequences[slot], slot as u32, highest as u32, 0]);
         compound
     }
 
@@ -294,7 +328,7 @@ impl V4Session {
         frame.opaque(b"plimsoll");
     }
 
-    /// Reads the reply to a request.
+    /// Reads the reply to the last call, a request in the first slot.
     ///
     /// # Errors
     /// The server refused, or it is no reply to the request.
@@ -303,8 +337,22 @@ impl V4Session {
         procedure: &Procedure<'_>,
         bytes: &'r [u8],
     ) -> Result<Answer<'r>, NfsFailure> {
-        let mut results = CompoundReader::new(bytes, self.call_number)?;
-        self.take_sequence(&mut results)?;
+        self.answer_in(0, self.call_number, procedure, bytes)
+    }
+
+    /// Reads the reply to the call of this number, a request in a slot.
+    ///
+    /// # Errors
+    /// As for [`V4Session::answer`].
+    pub(super) fn answer_in<'r>(
+        &mut self,
+        slot: usize,
+        call_number: u32,
+        procedure: &Procedure<'_>,
+        bytes: &'r [u8],
+    ) -> Result<Answer<'r>, NfsFailure> {
+        let mut results = CompoundReader::new(bytes, call_number)?;
+        self.take_sequence(slot, &mut results)?;
         match procedure {
             Procedure::Lookup(_) => {
                 results.result(Op::PutFh)?;
@@ -360,17 +408,24 @@ impl V4Session {
         }
     }
 
-    /// Reads the result of the operation that names the session. The number of the next call goes up if the server has
-    /// taken this one.
-    fn take_sequence(&mut self, results: &mut CompoundReader<'_>) -> Result<(), NfsFailure> {
+    /// Reads the result of the operation that names the session and the slot. The number of the next call in it goes up if the
+    /// server has taken this one.
+    fn take_sequence(&mut self, slot: usize, results: &mut CompoundReader<'_>) -> Result<(), NfsFailure> {
+        let sequence = self.sequences[slot];
         let reader = results.result(Op::Sequence)?;
-        let is_own = reader.fixed::<16>()? == self.session_id && reader.number()? == self.sequence;
+        let is_own = reader.fixed::<16>()? == self.session_id
+            && reader.number()? == sequence
+            && reader.number()? as usize == slot;
         if !is_own {
-            return Err(NfsFailure::violation(Violation::OtherReply, self.sequence.into()));
+            return Err(NfsFailure::violation(Violation::OtherReply, sequence.into()));
         }
-        // The slot, the highest slots, and flags that say what has happened to the client's state; what follows tells, too.
-        reader.bytes(4 * 4)?;
-        self.sequence = self.sequence.wrapping_add(1);
+        // The highest slot that the server would take, and the highest that it wants to be used.
+        let _highest = reader.number()?;
+        let wanted = reader.number()? as usize;
+        // Flags say what has happened to the client's state; what follows tells, too.
+        reader.number()?;
+        self.n_wanted = wanted.saturating_add(1).min(self.sequences.len());
+        self.sequences[slot] = sequence.wrapping_add(1);
         Ok(())
     }
 

@@ -42,6 +42,8 @@ pub(in crate::file::nfs) struct V4Opening {
     name: String,
     /// A number by which the server tells whether the client was restarted.
     verifier: [u8; 8],
+    /// The number of slots that the session is to have.
+    n_slots: u32,
     state: State,
 }
 
@@ -64,9 +66,9 @@ pub(in crate::file::nfs) enum OpeningStep {
 }
 
 impl V4Opening {
-    /// Begins to open the session of a client of this name.
-    pub(in crate::file::nfs) fn new(name: String, verifier: u64) -> V4Opening {
-        V4Opening { name, verifier: verifier.to_be_bytes(), state: State::Naming }
+    /// Begins to open the session of a client of this name, for so many requests in flight.
+    pub(in crate::file::nfs) fn new(name: String, verifier: u64, n_slots: u32) -> V4Opening {
+        V4Opening { name, verifier: verifier.to_be_bytes(), n_slots, state: State::Naming }
     }
 
     /// Writes the next call.
@@ -86,18 +88,18 @@ impl V4Opening {
                 frame.long(*client_id);
                 // The flags: the session is not kept, and has no channel for calls from the server.
                 frame.numbers(&[*sequence, 0]);
-                frame.numbers(&[0, MESSAGE_BYTES, MESSAGE_BYTES, KEPT_BYTES, OPS, 1, 0]);
+                frame.numbers(&[0, MESSAGE_BYTES, MESSAGE_BYTES, KEPT_BYTES, OPS, self.n_slots, 0]);
                 frame.numbers(&BACK_CHANNEL);
                 frame.number(0);
                 // Calls from the server would have no credential.
                 frame.numbers(&[CALLBACK_PROGRAM, 1, 0]);
             }
             State::Reclaiming(session) => {
-                let mut compound = session.begin(owner, frame);
+                let mut compound = session.begin(0, owner, frame);
                 compound.op(Op::ReclaimComplete).number(0);
             }
             State::Asking(session) => {
-                let mut compound = session.begin(owner, frame);
+                let mut compound = session.begin(0, owner, frame);
                 compound.op(Op::PutRootFh);
                 compound.op(Op::GetFh);
                 ask(&mut compound, attributes::OF_SERVER);
@@ -114,18 +116,18 @@ impl V4Opening {
         let (state, step) = match std::mem::replace(&mut self.state, State::Open) {
             State::Naming => (named(bytes)?, OpeningStep::Send),
             State::Creating { client_id, server, .. } => {
-                let session = created(bytes, client_id, server)?;
+                let session = created(bytes, client_id, server, self.n_slots)?;
                 (State::Reclaiming(Box::new(session)), OpeningStep::Send)
             }
             State::Reclaiming(mut session) => {
                 let mut results = CompoundReader::new(bytes, session.call_number)?;
-                session.take_sequence(&mut results)?;
+                session.take_sequence(0, &mut results)?;
                 results.result(Op::ReclaimComplete)?;
                 (State::Asking(session), OpeningStep::Send)
             }
             State::Asking(mut session) => {
                 let mut results = CompoundReader::new(bytes, session.call_number)?;
-                session.take_sequence(&mut results)?;
+                session.take_sequence(0, &mut results)?;
                 results.result(Op::PutRootFh)?;
                 let root = results.result(Op::GetFh)?.handle()?;
                 let found = attributes::read(results.result(Op::GetAttr)?, attributes::OF_SERVER)?;
@@ -172,21 +174,22 @@ fn server_name(reader: &mut XdrReader<'_>) -> Result<String, NfsFailure> {
     Ok(name)
 }
 
-/// Reads the result of `CREATE_SESSION`.
-fn created(bytes: &[u8], client_id: u64, server: String) -> Result<V4Session, NfsFailure> {
+/// Reads the result of `CREATE_SESSION`, for a session of at most so many slots.
+fn created(bytes: &[u8], client_id: u64, server: String, n_slots_max: u32) -> Result<V4Session, NfsFailure> {
     let mut results = CompoundReader::new(bytes, 2)?;
     let reader = results.result(Op::CreateSession)?;
     let session_id = reader.fixed()?;
     // The number of the call, flags, and bytes before those of messages.
     reader.bytes(3 * 4)?;
     let (call_max, reply_max) = (reader.number()?, reader.number()?);
+    let (_kept_max, _ops_max, n_slots) = (reader.number()?, reader.number()?, reader.number()?);
     let limits = V4Limits {
         read_max: data_bytes(reply_max),
         write_max: data_bytes(call_max),
         lease_seconds: 0,
         server,
     };
-    Ok(V4Session { client_id, session_id, sequence: 1, call_number: 2, limits })
+    Ok(V4Session::new(client_id, session_id, n_slots.min(n_slots_max) as usize, limits))
 }
 
 /// Returns how many bytes of a file a message has room for.

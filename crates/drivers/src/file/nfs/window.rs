@@ -1,0 +1,381 @@
+//! A driver of one client with several requests in flight on its one connection: those of a stream.
+//!
+//! Each read and each write of a stream is one call, at a place that engine and driver know it by. A block is not split: one
+//! that is larger than the server takes at a time has been refused before load. All other operations, those at the ends of a
+//! file, are performed with nothing else in flight, as a client without a window does them.
+//!
+//! | state of a place | event | then |
+//! |---|---|---|
+//! | free | `begin` | waiting, behind those that wait already |
+//! | waiting | the session is open, and a slot is free | the call is composed: sent |
+//! | sent | the reply to the call by its number, in any order | verified, and its reply waits to be told: free |
+//! | waiting, sent | the session ends | its reply says so: free |
+//! | waiting, sent | `give_up_place` | free; the session ends with it |
+//!
+//! Version 4.1 has a slot for each call in flight. Waiting for one is part of the response time: a server that grants few slots
+//! has fewer requests in flight. Version 3 has none, and tells calls apart by their numbers alone.
+
+use std::collections::VecDeque;
+use std::future::poll_fn;
+use std::rc::Rc;
+use std::task::{Context, Poll, ready};
+
+use engine::{Driver, SessionError};
+use files::{FileAction, FileAnswer, FileOperation, FilePath, FileRange, Handle};
+use model::Reply;
+use units::{Clock, Nanos};
+
+use super::actions::{ActionContext, WorkingClient};
+use super::error::NfsSessionError;
+use super::failure::{NfsFailure, Violation};
+use super::procedure::{Answer, NfsFile, Procedure, data_answer_bytes};
+use super::{NfsContext, describe, rpc};
+use crate::file::Durability;
+use crate::file::content::ClientContent;
+use crate::file::failure::{PerformedAction, reply};
+use crate::file::first_data::FirstDataTimer;
+use crate::file::frame_buffer::FrameBuffer;
+
+/// A driver of one client, with its session and its requests in flight.
+#[derive(Debug)]
+pub struct NfsWindowDriver {
+    context: Rc<NfsContext>,
+    /// The number of the client.
+    client: u32,
+    /// The most bytes of what a server answers, without the head of the reply.
+    answer_bytes_max: usize,
+    content: ClientContent,
+    first_data: FirstDataTimer,
+    session: Option<WindowSession>,
+    /// The operations in flight, by their places.
+    places: Vec<Option<InFlight>>,
+    /// The places of those whose calls were not composed, the oldest first.
+    waiting: VecDeque<usize>,
+    /// The places and replies of those that have ended, and were not told.
+    ended: VecDeque<(usize, Reply)>,
+}
+
+/// An operation in flight.
+#[derive(Debug, Clone, Copy)]
+struct InFlight {
+    operation: FileOperation,
+    sent: Nanos,
+    /// Its call, once that was composed.
+    call: Option<SentCall>,
+}
+
+/// A call whose reply is awaited.
+#[derive(Debug, Clone, Copy)]
+struct SentCall {
+    number: u32,
+    slot: usize,
+    handle: Handle,
+    path: FilePath,
+    file: NfsFile,
+    range: FileRange,
+    /// The generation of the bytes that it writes; `None` of a read.
+    generation: Option<u32>,
+}
+
+/// An open session, with the call that is being sent, of which so many bytes have gone.
+#[derive(Debug)]
+struct WindowSession {
+    working: Box<WorkingClient>,
+    unsent: Option<FrameBuffer>,
+    n_sent: usize,
+}
+
+/// Returns the procedure of a read or write.
+fn procedure(file: &NfsFile, range: FileRange, is_write: bool, is_durable: bool) -> Procedure<'_> {
+    let length = u32::try_from(range.length).unwrap_or(u32::MAX);
+    if is_write {
+        Procedure::Write(file, range.offset, length, is_durable)
+    } else {
+        Procedure::Read(file, range.offset, length)
+    }
+}
+
+/// Returns whether an operation is a call that can be in flight with others.
+fn is_shared(operation: &FileOperation) -> bool {
+    matches!(operation.action, FileAction::Read(..) | FileAction::Write(..))
+}
+
+impl NfsWindowDriver {
+    /// Creates the driver of the client of this number, without a session, for so many requests in flight of at most so many
+    /// bytes each.
+    pub fn new(context: Rc<NfsContext>, client: u32, n_places: usize, request_bytes: u32) -> NfsWindowDriver {
+        let content = ClientContent::new(&context.clients);
+        let first_data = FirstDataTimer::new(context.clients.times_first_data);
+        NfsWindowDriver {
+            context,
+            client,
+            answer_bytes_max: data_answer_bytes(request_bytes),
+            content,
+            first_data,
+            session: None,
+            places: vec![None; n_places],
+            waiting: VecDeque::new(),
+            ended: VecDeque::new(),
+        }
+    }
+
+    async fn open_session(&mut self) -> Result<(), NfsSessionError> {
+        let context = Rc::clone(&self.context);
+        let n_slots = u32::try_from(self.places.len()).unwrap_or(u32::MAX);
+        let working = Box::pin(context.open(n_slots)).await?;
+        self.session = Some(WindowSession { working, unsent: None, n_sent: 0 });
+        Ok(())
+    }
+
+    fn is_durable(&self) -> bool {
+        self.context.clients.durability == Durability::Write
+    }
+
+    /// Returns the place of the operation that waits longest, if it has to be performed alone, and can be.
+    fn next_alone(&self) -> Option<usize> {
+        let place = *self.waiting.front()?;
+        let one = self.places[place].as_ref()?;
+        let is_anything_sent = self.places.iter().flatten().any(|one| one.call.is_some());
+        (!is_shared(&one.operation) && !is_anything_sent && self.ended.is_empty()).then_some(place)
+    }
+
+    /// Performs an operation with nothing else in flight.
+    async fn perform_alone(&mut self, place: usize) {
+        self.waiting.pop_front();
+        let (Some(session), Some(one)) = (&mut self.session, &self.places[place]) else { return };
+        let operation = one.operation;
+        let working = &mut session.working;
+        let before = working.client.connection.n_exchanges;
+        let mut context = ActionContext { shared: &self.context, content: &mut self.content };
+        let result = Box::pin(working.act(&operation, &mut context)).await;
+        let n_exchanges = working.client.connection.n_exchanges - before;
+        let is_lost = result.is_err_and(|failure| failure.ends_session);
+        self.finish(place, n_exchanges, result);
+        if is_lost {
+            self.lose_session(NfsFailure::ended(0));
+        }
+    }
+
+    /// Composes the calls that wait, sends what can be sent, and takes the replies that have arrived, until an operation has
+    /// ended. What ends the session ends all operations.
+    fn poll_ended(&mut self, context: &mut Context<'_>) -> Poll<(usize, Reply)> {
+        loop {
+            // What the user asked for since then goes first: the operations that have ended are told one by one.
+            if let Err(failure) = self.send(context) {
+                self.lose_session(failure);
+            }
+            if let Some(ended) = self.ended.pop_front() {
+                return Poll::Ready(ended);
+            }
+            if let Err(failure) = ready!(self.poll_reply(context)) {
+                self.lose_session(failure);
+            }
+        }
+    }
+
+    /// Composes and sends the calls that wait, each when the one before has gone: what is written is not held in memory for all
+    /// of them. With a rest, the task is woken when there is room.
+    fn send(&mut self, context: &mut Context<'_>) -> Result<(), NfsFailure> {
+        while let Some(session) = &mut self.session {
+            if let Some(frame) = &session.unsent {
+                session.n_sent =
+                    session.working.client.connection.poll_send(frame, session.n_sent, context)?;
+                if session.n_sent < frame.len() {
+                    return Ok(());
+                }
+                session.n_sent = 0;
+                session.unsent.take().into_iter().for_each(|frame| self.context.pool.give(frame));
+            }
+            if !self.compose_next()? {
+                return Ok(());
+            }
+        }
+        Ok(())
+    }
+
+    /// Composes the call that waits longest. Returns whether there was one that can be sent now.
+    fn compose_next(&mut self) -> Result<bool, NfsFailure> {
+        let Some(place) = self.waiting.front().copied() else { return Ok(false) };
+        let Some(one) = self.places[place] else { return Ok(false) };
+        let Some(slot) = self.free_slot().filter(|_| is_shared(&one.operation)) else { return Ok(false) };
+        self.waiting.pop_front();
+        match self.compose(&one.operation, slot) {
+            Ok(call) => self.places[place] = Some(InFlight { call, ..one }),
+            Err(failure) if failure.ends_session => return Err(failure),
+            Err(failure) => self.finish(place, 0, Err(failure)),
+        }
+        Ok(true)
+    }
+
+    /// Returns the lowest slot in which no call is in flight.
+    fn free_slot(&self) -> Option<usize> {
+        let n_slots = self.session.as_ref()?.working.client.n_slots().unwrap_or(self.places.len());
+        let is_free = |slot: &usize| {
+            !self.places.iter().flatten().filter_map(|one| one.call).any(|call| call.slot == *slot)
+        };
+        (0..n_slots).find(is_free)
+    }
+
+    /// Composes the call of a read or write.
+    fn compose(&mut self, operation: &FileOperation, slot: usize) -> Result<Option<SentCall>, NfsFailure> {
+        let is_durable = self.is_durable();
+        let (FileAction::Read(handle, range) | FileAction::Write(handle, range)) = operation.action else {
+            return Ok(None);
+        };
+        let Some(WindowSession { working, unsent, .. }) = &mut self.session else { return Ok(None) };
+        let (path, file) = working.opened_file(handle)?;
+        let is_write = matches!(operation.action, FileAction::Write(..));
+        let mut frame = self.context.pool.take();
+        let procedure = procedure(&file, range, is_write, is_durable);
+        let number = working.client.compose_in(slot, &procedure, &mut frame);
+        let generation = is_write.then(|| {
+            let n_bytes = range.length as usize;
+            let generation = self.content.fill(path, range.offset, frame.claim(n_bytes));
+            frame.pad(n_bytes);
+            generation
+        });
+        rpc::seal(&mut frame)?;
+        working.client.connection.n_exchanges += 1;
+        *unsent = Some(frame);
+        Ok(Some(SentCall { number, slot, handle, path, file, range, generation }))
+    }
+
+    /// Receives the next reply, and takes it as that to the call that it names.
+    fn poll_reply(&mut self, context: &mut Context<'_>) -> Poll<Result<(), NfsFailure>> {
+        let Some(session) = &mut self.session else { return Poll::Pending };
+        let connection = &mut session.working.client.connection;
+        let record = ready!(connection.poll_next(&self.context.pool, self.answer_bytes_max, context))?;
+        let taken = self.take_reply(record.bytes());
+        self.context.pool.give(record.buffer);
+        Poll::Ready(taken)
+    }
+
+    fn take_reply(&mut self, bytes: &[u8]) -> Result<(), NfsFailure> {
+        let number = rpc::answered_call(bytes)?;
+        let in_flight = self.places.iter().enumerate();
+        let calls = in_flight.filter_map(|(place, one)| Some((place, one.as_ref()?.call?)));
+        let awaited = calls.into_iter().find(|(_, call)| call.number == number);
+        let (place, call) =
+            awaited.ok_or_else(|| NfsFailure::violation(Violation::OtherReply, number.into()))?;
+        let result = self.take_answer(&call, bytes);
+        let is_lost = result.is_err_and(|failure| failure.ends_session);
+        self.finish(place, 1, result);
+        if is_lost { Err(NfsFailure::ended(0)) } else { Ok(()) }
+    }
+
+    /// Takes the answer to a call: verifies what was read, and notes what was written.
+    fn take_answer(&mut self, call: &SentCall, bytes: &[u8]) -> Result<(), NfsFailure> {
+        let is_durable = self.is_durable();
+        let Some(WindowSession { working, .. }) = &mut self.session else {
+            return Err(NfsFailure::ended(0));
+        };
+        let SentCall { slot, number, handle, path, ref file, range, generation } = *call;
+        let procedure = procedure(file, range, generation.is_some(), is_durable);
+        match (working.client.answer_in(slot, number, &procedure, bytes)?, generation) {
+            (Answer::Data(data, _), None) => {
+                let piece = FileRange { length: data.len() as u64, ..range };
+                self.content.verify(path, piece, data).map_err(NfsFailure::of_content)?;
+                check_whole(piece.length, range)
+            }
+            (Answer::Written(written), Some(generation)) => {
+                let piece = FileRange { length: written.n_bytes.into(), ..range };
+                self.content.written(path, piece, generation);
+                working.note_written(handle, &written);
+                check_whole(piece.length, range)?;
+                if is_durable && !written.is_durable {
+                    return Err(NfsFailure::violation(Violation::NotDurable, 0));
+                }
+                Ok(())
+            }
+            _ => Err(NfsFailure::violation(Violation::OtherReply, number.into())),
+        }
+    }
+
+    /// Ends the operation at a place, which has taken so many exchanges.
+    fn finish(&mut self, place: usize, n_exchanges: u64, result: Result<(), NfsFailure>) {
+        let Some(InFlight { operation, sent, .. }) = self.places[place].take() else { return };
+        let done = self.context.clock.now();
+        let ends_session = result.is_err_and(|failure| failure.ends_session);
+        let result = result.map_err(NfsFailure::into_file_failure);
+        let mut reply = reply(&operation, sent, PerformedAction { done, n_exchanges, result });
+        self.first_data.note(&operation, &mut reply);
+        if ends_session {
+            reply.answer = FileAnswer::SessionLost.to_u64();
+        }
+        self.ended.push_back((place, reply));
+    }
+
+    /// Ends the session and all operations in flight. The one that was sent first fails for the reason of that, and the others
+    /// because the session is lost.
+    fn lose_session(&mut self, failure: NfsFailure) {
+        self.session = None;
+        self.waiting.clear();
+        let in_flight = self.places.iter().enumerate();
+        let first = in_flight.filter_map(|(place, one)| Some((one.as_ref()?.sent, place))).min();
+        if let Some((_, place)) = first {
+            self.finish(place, 0, Err(failure));
+        }
+        for place in 0..self.places.len() {
+            self.finish(place, 0, Err(NfsFailure::ended(0)));
+        }
+    }
+}
+
+/// Checks that a block was read or written as a whole.
+fn check_whole(n_bytes: u64, range: FileRange) -> Result<(), NfsFailure> {
+    if n_bytes < range.length { Err(NfsFailure::violation(Violation::Short, n_bytes)) } else { Ok(()) }
+}
+
+impl Driver for NfsWindowDriver {
+    type Operation = FileOperation;
+
+    const OPENS_WHEN_NEEDED: bool = true;
+    const HAS_WINDOW: bool = true;
+
+    /// Opens the session, so that no operation waits for it.
+    async fn open(&mut self) -> Result<(), SessionError> {
+        self.open_session().await.map_err(|error| SessionError::Exchange(error.to_string()))
+    }
+
+    /// Performs an operation with no other in flight.
+    async fn perform(&mut self, operation: &FileOperation, sent: Nanos) -> Reply {
+        self.begin(0, operation, sent);
+        self.end().await.1
+    }
+
+    fn begin(&mut self, place: usize, operation: &FileOperation, sent: Nanos) {
+        self.places[place] = Some(InFlight { operation: *operation, sent, call: None });
+        self.waiting.push_back(place);
+    }
+
+    async fn end(&mut self) -> (usize, Reply) {
+        if self.session.is_none()
+            && self.ended.is_empty()
+            && let Err(error) = self.open_session().await
+        {
+            self.lose_session(error.into_failure());
+        }
+        if let Some(place) = self.next_alone() {
+            self.perform_alone(place).await;
+        }
+        poll_fn(|context| self.poll_ended(context)).await
+    }
+
+    fn give_up(&mut self) {
+        self.session = None;
+        self.waiting.clear();
+        self.ended.clear();
+        self.places.fill(None);
+    }
+
+    /// Gives up the session, too: nobody reads the reply any more.
+    fn give_up_place(&mut self, place: usize) {
+        self.places[place] = None;
+        self.ended.retain(|(ended, _)| *ended != place);
+        self.lose_session(NfsFailure::ended(0));
+    }
+
+    fn describe(&self, operation: &FileOperation, reply: &Reply) -> String {
+        describe(self.context.target.version, self.client, operation, reply)
+    }
+}
