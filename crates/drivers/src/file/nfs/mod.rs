@@ -1,7 +1,7 @@
 //! The files of an NFS export, over sessions of our own: versions 3 and 4.1.
 //!
-//! A client has a connection of its own, with one call in flight unless it reads streams, and with version 4.1 a session, too. All but `connection`
-//! and what stands on it is bytes in, bytes out, without sockets and clocks. `docs/design/nfs.md` says what is asked of a
+//! A client has a connection of its own, with one call in flight unless it reads streams, and with version 4.1 a session, too.
+//! All but `connection` and what stands on it is bytes in, bytes out, without sockets and clocks. `docs/design/nfs.md` says what is asked of a
 //! server, and what is not.
 //!
 //! - [`NfsTarget`]: an export, the version, and in whose name calls are made
