@@ -253,8 +253,8 @@ impl NfsWindowDriver {
     fn take_reply(&mut self, bytes: &[u8]) -> Result<(), NfsFailure> {
         let number = rpc::answered_call(bytes)?;
         let in_flight = self.places.iter().enumerate();
-        let calls = in_flight.filter_map(|(place, one)| Some((place, one.as_ref()?.call?)));
-        let awaited = calls.into_iter().find(|(_, call)| call.number == number);
+        let mut calls = in_flight.filter_map(|(place, one)| Some((place, one.as_ref()?.call?)));
+        let awaited = calls.find(|(_, call)| call.number == number);
         let (place, call) =
             awaited.ok_or_else(|| NfsFailure::violation(Violation::OtherReply, number.into()))?;
         let result = self.take_answer(&call, bytes);

@@ -38,7 +38,7 @@ fn in_slot(call: &Call, slot: u32) -> Call {
     Call { number, sequence, slot, offset: u64::from(slot) * PAGE, ..call.clone() }
 }
 
-#[expect(clippy::unnecessary_wraps, reason = "an act of a server")]
+/// Returns the act of a server that sends these bytes.
 fn bytes(bytes: Vec<u8>) -> Option<Act> {
     Some(Act::Bytes(bytes))
 }
