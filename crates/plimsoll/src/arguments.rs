@@ -122,12 +122,36 @@ pub(crate) enum Command {
     /// what the target policy of its own machine allows, and ends when its controller does.
     Agent(AgentArguments),
     /// Print a shell completion script
-    Completions {
-        /// The shell
-        shell: clap_complete::Shell,
-    },
-    /// Print the manual page
-    Man,
+    Completions(CompletionsArguments),
+    /// Print the manual page, or write those of all commands
+    Man(ManArguments),
+}
+
+/// Arguments of `completions`.
+#[derive(Debug, Args)]
+pub(crate) struct CompletionsArguments {
+    /// The shell
+    pub shell: clap_complete::Shell,
+    /// The program whose command lines are completed
+    #[arg(long, value_name = "NAME", default_value = "plimsoll")]
+    pub program: DocumentedProgram,
+}
+
+/// A program with a completion script.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum DocumentedProgram {
+    /// The one with all commands
+    Plimsoll,
+    /// The accelerator alone
+    PlimsollAccelerator,
+}
+
+/// Arguments of `man`.
+#[derive(Debug, Args)]
+pub(crate) struct ManArguments {
+    /// Write a page for each command, and that of `plimsoll-accelerator`, to this folder
+    #[arg(long, value_name = "FOLDER")]
+    pub to: Option<PathBuf>,
 }
 
 /// The benchmark and the files it requests.

@@ -22,13 +22,13 @@ pub(crate) fn picture(document: &Document) -> Result<Vec<u8>, Failure> {
     ::pdf::picture(document).map_err(|error| Failure::new(crate::exit::Exit::Internal, error))
 }
 
-/// Fails with a hint how to build a program that can write PDF.
+/// Fails with a hint which program can write PDF.
 #[cfg(not(feature = "pdf"))]
 pub(crate) fn render(_: &Document, _: WallTime) -> Result<Vec<u8>, Failure> {
     Err(without_feature("PDF", "or print the HTML report from a browser; it has a print layout"))
 }
 
-/// Fails with a hint how to build a program that can draw pictures.
+/// Fails with a hint which program can draw pictures.
 #[cfg(not(feature = "pdf"))]
 pub(crate) fn picture(_: &Document) -> Result<Vec<u8>, Failure> {
     Err(without_feature("PNG", "or take a picture of the HTML report; `--format summary` is text to paste"))
@@ -39,7 +39,7 @@ fn without_feature(what: &str, otherwise: &str) -> Failure {
     let build =
         "`cargo build --profile packaged --package plimsoll --features pdf` (about five minutes longer)";
     Failure::usage(format!("this program was built without {what} support"))
-        .hint(format!("build it with {build}, {otherwise}"))
+        .hint(format!("install the package `plimsoll-pdf`, build the program with {build}, {otherwise}"))
 }
 
 #[cfg(feature = "pdf")]

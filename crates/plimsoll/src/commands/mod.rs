@@ -9,6 +9,7 @@ mod brief_run;
 mod calibrate;
 mod campaign;
 mod compare;
+mod completions;
 mod doctor;
 mod export;
 mod finish;
@@ -17,6 +18,7 @@ mod in_flight;
 mod inventory;
 mod list;
 mod load_threads;
+mod man;
 mod planner;
 mod populate;
 mod report;
@@ -30,7 +32,6 @@ mod suts;
 mod think_time;
 mod trend;
 
-use clap::CommandFactory;
 use languages::escaped_json;
 
 use crate::arguments::{Arguments, Command};
@@ -59,18 +60,8 @@ pub(crate) fn perform(arguments: Arguments) -> Result<Exit, Failure> {
         Command::Serve(arguments) => serve::perform(&arguments),
         Command::Accelerate(arguments) => accelerate::perform(&arguments, json),
         Command::Agent(arguments) => agent::perform(&arguments),
-        Command::Completions { shell } => {
-            let mut script = Vec::new();
-            clap_complete::generate(shell, &mut Arguments::command(), "plimsoll", &mut script);
-            print(&String::from_utf8_lossy(&script))?;
-            Ok(Exit::Valid)
-        }
-        Command::Man => {
-            let mut page = Vec::new();
-            clap_mangen::Man::new(Arguments::command()).render(&mut page)?;
-            print(&String::from_utf8_lossy(&page))?;
-            Ok(Exit::Valid)
-        }
+        Command::Completions(arguments) => completions::perform(&arguments),
+        Command::Man(arguments) => man::perform(&arguments),
     }
 }
 

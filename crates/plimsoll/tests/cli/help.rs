@@ -2,6 +2,30 @@
 
 use crate::support::Fixture;
 
+/// All commands.
+const COMMANDS: [&str; 20] = [
+    "list",
+    "show",
+    "doctor",
+    "inventory",
+    "run",
+    "runs",
+    "suts",
+    "report",
+    "compare",
+    "export",
+    "audit",
+    "seal",
+    "history",
+    "populate",
+    "calibrate",
+    "serve",
+    "accelerate",
+    "agent",
+    "completions",
+    "man",
+];
+
 #[test]
 fn the_commands_are_listed() {
     insta::assert_snapshot!(Fixture::new().run(&["-h"]).expect(0).stdout, @r"
@@ -29,7 +53,7 @@ fn the_commands_are_listed() {
       accelerate   Run a caching reverse proxy in front of a web server
       agent        Work as a load agent of a run on this or another machine
       completions  Print a shell completion script
-      man          Print the manual page
+      man          Print the manual page, or write those of all commands
       help         Print this message or the help of the given subcommand(s)
 
     Options:
@@ -42,29 +66,7 @@ fn the_commands_are_listed() {
 #[test]
 fn every_command_has_help() {
     let fixture = Fixture::new();
-    let commands = [
-        "list",
-        "show",
-        "doctor",
-        "inventory",
-        "run",
-        "runs",
-        "suts",
-        "report",
-        "compare",
-        "export",
-        "audit",
-        "seal",
-        "history",
-        "populate",
-        "calibrate",
-        "serve",
-        "accelerate",
-        "agent",
-        "completions",
-        "man",
-    ];
-    for command in commands {
+    for command in COMMANDS {
         let help = fixture.run(&[command, "--help"]).expect(0).stdout;
         let first = help.lines().next().unwrap();
         assert!(!first.is_empty() && !first.ends_with('.'), "{command}: {first}");
@@ -105,7 +107,25 @@ fn completions_and_the_manual_page_are_printed() {
         let run = fixture.run(&["completions", shell]).expect(0);
         run.expect_stdout("calibrate").expect_stdout("connection=keep-alive").expect_stdout("streams=");
     }
+    let run = fixture.run(&["completions", "bash", "--program", "plimsoll-accelerator"]).expect(0);
+    run.expect_stdout("_plimsoll-accelerator()").expect_stdout("--upgrade-socket");
     fixture.run(&["man"]).expect(0).expect_stdout(".TH plimsoll");
+}
+
+#[test]
+fn every_command_has_a_manual_page_and_so_has_the_accelerator() {
+    let fixture = Fixture::new();
+    std::fs::create_dir(fixture.path("pages")).unwrap();
+    let written = fixture.run(&["man", "--to", "pages"]).expect(0).stdout;
+    let names: Vec<_> = written.lines().map(|path| path.strip_prefix("pages/").unwrap()).collect();
+    assert_eq!(names.len(), COMMANDS.len() + 2, "{written}");
+    let pages = COMMANDS.map(|command| format!("plimsoll-{command}"));
+    for page in pages.iter().map(String::as_str).chain(["plimsoll", "plimsoll-accelerator"]) {
+        assert!(names.contains(&format!("{page}.1").as_str()), "{page}: {written}");
+        let text = std::fs::read_to_string(fixture.path("pages").join(format!("{page}.1"))).unwrap();
+        assert!(text.contains(&format!(".TH {page} 1")), "{text}");
+    }
+    fixture.run(&["man", "--to", "missing"]).expect(2).expect_stderr("cannot write `missing/plimsoll-");
 }
 
 #[test]

@@ -9,15 +9,17 @@ const RUN: [&str; 10] =
 
 #[test]
 #[cfg(not(feature = "pdf"))]
-fn a_program_without_pdf_support_explains_how_to_build_it() {
+fn a_program_without_pdf_support_names_the_package_and_how_to_build_it() {
     let fixture = Fixture::new();
     fixture.run(&RUN);
     let ended = fixture.run(&["report", "run.plim", "--pdf", "run.pdf"]).expect(2);
-    let ended = ended.expect_stderr("built without PDF").expect_stderr("--features pdf");
+    let ended = ended.expect_stderr("built without PDF").expect_stderr("the package `plimsoll-pdf`");
+    let ended = ended.expect_stderr("--features pdf");
     assert_eq!(ended.stdout, "");
     assert!(!fixture.path("run.pdf").exists());
     let ended = fixture.run(&["report", "run.plim", "--format", "png"]).expect(2);
-    ended.expect_stderr("built without PNG").expect_stderr("`--format summary`");
+    let ended = ended.expect_stderr("built without PNG").expect_stderr("the package `plimsoll-pdf`");
+    ended.expect_stderr("`--format summary`");
     assert!(!fixture.path("run.png").exists());
     let other = [&RUN[..9], &["other.plim"]].concat();
     fixture.run(&other);
