@@ -6,6 +6,7 @@
 //! - `throttles`: servers that are throttled on purpose
 //! - `record`: recorded runs; `examples`: the reports that the documentation shows
 //! - `build`, `packages`: the program under test, and the Debian packages that are needed
+//! - `packaging`: packages, archives and images of Plimsoll, made and tried
 //! - `noise`: other programs that use the machine meanwhile
 //! - `namespace`: network namespaces
 //! - `options`, `shell`: command lines
@@ -18,6 +19,7 @@ mod namespace;
 pub mod noise;
 pub mod options;
 pub mod packages;
+pub mod packaging;
 pub mod record;
 pub mod shell;
 pub mod soak;

@@ -1,12 +1,20 @@
 //! Network namespaces for programs that are to have a network of their own.
 
+use std::fs::File;
+use std::io;
+use std::os::fd::AsFd;
 use std::path::Path;
 use std::process::Command;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::thread;
 
-use anyhow::Result;
+use anyhow::{Context, Result};
+use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
 
 use crate::shell::run;
+
+/// Where `ip` keeps the namespaces that it names.
+const NAMED: &str = "/run/netns";
 
 /// A network namespace of this process, whose loopback interface is up. Dropping it removes it with its interfaces.
 #[derive(Debug)]
@@ -43,6 +51,21 @@ impl NetworkNamespace {
     /// Returns the words before a command that is to run in it.
     pub(crate) fn prefix(&self) -> [&str; 4] {
         ["ip", "netns", "exec", &self.name]
+    }
+
+    /// Calls a function in it, in a thread of its own: sockets that are opened there stay there.
+    ///
+    /// # Errors
+    /// This user may not enter it, or the function fails.
+    pub(crate) fn enter<T: Send>(&self, call: impl FnOnce() -> io::Result<T> + Send) -> Result<T> {
+        let path = Path::new(NAMED).join(&self.name);
+        let link = File::open(&path).with_context(|| path.display().to_string())?;
+        let entered = || {
+            move_into_link_name_space(link.as_fd(), Some(LinkNameSpaceType::Network))?;
+            call()
+        };
+        let called = thread::scope(|scope| scope.spawn(entered).join());
+        Ok(called.expect("what is called in a namespace does not panic")?)
     }
 
     /// Runs a command in it, to its end.
@@ -90,6 +113,8 @@ mod tests {
         assert!(links.lines().all(|link| link.contains(": lo: ") || link.contains("state DOWN")), "{links}");
         assert!(listed().unwrap().contains(&name));
         assert!(namespace.run(&["false"]).is_err());
+        let socket = namespace.enter(|| std::net::UdpSocket::bind("127.0.0.1:53")).unwrap();
+        assert_eq!(socket.local_addr().unwrap().port(), 53);
         drop(namespace);
         assert!(!listed().unwrap().contains(&name));
     }

@@ -3,7 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use anyhow::{Context, Result, bail};
-use proving::shell::{cargo, output, root};
+use proving::build::{LinkedPackage, linked_packages};
+use proving::shell::root;
 use toml::{Table, Value};
 
 use crate::spdx::fulfilled;
@@ -25,31 +26,10 @@ pub(crate) fn perform(features: &[&str]) -> Result<()> {
     Ok(())
 }
 
-/// A package that ends up in a binary, or runs while one is compiled from it (procedural macros).
-#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Package {
-    name: String,
-    version: String,
-    license: String,
-}
-
-/// `cargo tree` shows what is built; `cargo metadata` also lists optional packages that never are.
-fn linked(features: &[&str]) -> Result<BTreeSet<Package>> {
-    let arguments = ["tree", "--workspace", "--edges", "normal", "--prefix", "none", "--format", "{p}|{l}"];
+/// Returns the packages of the workspace with these features.
+fn linked(features: &[&str]) -> Result<BTreeSet<LinkedPackage>> {
     let features = features.iter().flat_map(|feature| ["--features", *feature]);
-    output(cargo(&arguments).args(features))?.lines().filter(|line| !line.is_empty()).map(package).collect()
-}
-
-/// Parses `name v1.2.3 (more)|license`, with ` (*)` at the end of repeated entries.
-fn package(line: &str) -> Result<Package> {
-    let fields = || {
-        let (package, license) = line.trim_end_matches(" (*)").split_once('|')?;
-        let mut words = package.split(' ');
-        Some((words.next()?, words.next()?.strip_prefix('v')?, license))
-    };
-    let (name, version, license) =
-        fields().with_context(|| format!("cannot read `{line}` from cargo tree"))?;
-    Ok(Package { name: name.to_owned(), version: version.to_owned(), license: license.to_owned() })
+    linked_packages(&["--workspace"].into_iter().chain(features).collect::<Vec<_>>())
 }
 
 /// The policy in `deny.toml`.
@@ -76,22 +56,23 @@ impl LicensePolicy {
     }
 
     /// Returns packages whose license is not allowed.
-    fn licenses(&self, linked: &BTreeSet<Package>) -> Vec<String> {
+    fn licenses(&self, linked: &BTreeSet<LinkedPackage>) -> Vec<String> {
         let allowed = |license: &str| self.allowed.iter().any(|one| one == license);
-        let complaints = linked.iter().filter_map(|Package { name, version, license }| {
-            match fulfilled(license, &allowed) {
-                Ok(true) => None,
-                Ok(false) => Some(format!("{name} {version}: license `{license}`")),
-                Err(error) => Some(format!("{name} {version}: {error}")),
-            }
-        });
+        let complaints =
+            linked.iter().filter_map(|LinkedPackage { name, version, license }| {
+                match fulfilled(license, &allowed) {
+                    Ok(true) => None,
+                    Ok(false) => Some(format!("{name} {version}: license `{license}`")),
+                    Err(error) => Some(format!("{name} {version}: {error}")),
+                }
+            });
         complaints.collect()
     }
 
     /// Returns packages with several versions without a reason.
-    fn duplicates(&self, linked: &BTreeSet<Package>) -> Vec<String> {
+    fn duplicates(&self, linked: &BTreeSet<LinkedPackage>) -> Vec<String> {
         let mut versions: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
-        for Package { name, version, .. } in linked {
+        for LinkedPackage { name, version, .. } in linked {
             versions.entry(name).or_default().insert(version);
         }
         versions.retain(|name, versions| 1 < versions.len() && !self.several.iter().any(|one| one == name));
@@ -110,7 +91,7 @@ mod tests {
 
     #[track_caller]
     fn check(lines: &[&str], expected: &[&str]) {
-        let linked = lines.iter().map(|line| package(line).unwrap()).collect();
+        let linked = lines.iter().map(|line| LinkedPackage::parse(line).unwrap()).collect();
         let policy = LicensePolicy::read(POLICY).unwrap();
         assert_eq!([policy.licenses(&linked), policy.duplicates(&linked)].concat(), expected);
     }
@@ -129,8 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn invalid_lines_and_policies_are_errors() {
-        assert!(package("[build-dependencies]").is_err());
+    fn an_invalid_policy_is_an_error() {
         assert!(LicensePolicy::read("[licenses]\nallow = []\n").is_err());
     }
 }

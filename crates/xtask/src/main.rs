@@ -16,7 +16,7 @@ use std::process::ExitCode;
 use anyhow::{Result, bail};
 use proving::build::{Commit, figures, packaged_binary};
 use proving::shell::{cargo, run};
-use proving::{bench, conformance, examples, record, soak, throttles};
+use proving::{bench, conformance, examples, packaging, record, soak, throttles};
 
 const HELP: &str = "\
 usage: cargo xtask COMMAND
@@ -27,7 +27,10 @@ commands:
                    [CRATE] [--cases 4096] [--seed N]
   licenses         licenses and duplicates of linked packages, checked against deny.toml
   pdf              builds and tests the feature `pdf` (five extra minutes), and inspects the PDF of a run
-  package          builds the program like a package, as it is measured, and prints its path; that of another commit
+  package          a package for Debian, an archive of static programs and a container image, made and tried, to
+                   target/packages  [--pdf] [--untried] [--write]  (--pdf: also the package plimsoll-pdf; --untried: made
+                   only; --write: to docs/recorded/packages.md)
+  packaged-binary  builds the program like a package, as it is measured, and prints its path; that of another commit
                    with the profiles of this checkout  [COMMIT]
   build-figures    CPU time and size of a newcomer's build, and of a package  [--write]  (--write: to docs/build.md)
                    [--against COMMIT]  (the newcomer's build of both; fails above 1.05 of its CPU time)
@@ -97,8 +100,11 @@ fn perform(arguments: &[&str]) -> Result<()> {
         ["properties", options @ ..] => properties::perform(&properties::PropertyOptions::parse(options)?),
         ["licenses"] => licenses::perform(&[]),
         ["pdf"] => pdf::perform(),
-        ["package"] => package(packaged_binary()),
-        ["package", commit] => package(Commit::find(commit).and_then(|commit| commit.packaged_binary())),
+        ["package", options @ ..] => packaging::perform(&packaging::PackageOptions::parse(options)?),
+        ["packaged-binary"] => print_path(packaged_binary()),
+        ["packaged-binary", commit] => {
+            print_path(Commit::find(commit).and_then(|commit| commit.packaged_binary()))
+        }
         ["build-figures", options @ ..] => figures::perform(&figures::BuildFigureOptions::parse(options)?),
         ["soak-accelerator", options @ ..] => soak::perform(&soak::SoakOptions::parse(options)?),
         ["conformance", options @ ..] => {
@@ -124,7 +130,7 @@ fn perform(arguments: &[&str]) -> Result<()> {
 }
 
 /// Prints the path of a program that was built.
-fn package(program: Result<PathBuf>) -> Result<()> {
+fn print_path(program: Result<PathBuf>) -> Result<()> {
     println!("{}", program?.display());
     Ok(())
 }

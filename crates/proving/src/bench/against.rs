@@ -22,7 +22,7 @@ pub(super) const BEFORE: &str = "before";
 pub(super) enum OtherBuild {
     /// A commit, which is built like a package of this checkout.
     Commit(Commit),
-    /// A program, which has to have been built so: `cargo xtask package COMMIT`.
+    /// A program, which has to have been built so: `cargo xtask packaged-binary COMMIT`.
     Program(PathBuf),
 }
 

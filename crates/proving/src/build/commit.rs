@@ -73,6 +73,16 @@ pub(crate) fn checked_out() -> String {
     found.map_or_else(|_| "unknown".to_owned(), |text| text.trim().to_owned())
 }
 
+/// Returns the time of the commit of this checkout in a form that git knows for its option `--date`, in UTC.
+///
+/// # Errors
+/// This is no repository.
+pub(crate) fn committed_at(form: &str) -> Result<String> {
+    let date = format!("--date={form}");
+    let mut show = git(&["show", "--no-patch", &date, "--format=%cd"]);
+    Ok(output(show.env("TZ", "UTC"))?.trim().to_owned())
+}
+
 fn git(arguments: &[&str]) -> Command {
     let mut git = Command::new("git");
     git.args(arguments).current_dir(root());
@@ -92,6 +102,14 @@ mod tests {
         assert!(here.contains("--profile packaged"), "{here}");
         assert_eq!(line(&build), here + " --config /old/profiles.toml --target-dir /old/target");
         assert_eq!(build.get_current_dir(), Some(Path::new("/old")));
+    }
+
+    #[test]
+    fn the_time_of_a_commit_is_the_same_in_both_forms() {
+        let seconds: i64 = committed_at("unix").unwrap().parse().unwrap();
+        let date = committed_at("format-local:%Y-%m-%dT%H:%M:%SZ").unwrap();
+        let again = output(Command::new("date").args(["--date", &date, "+%s"])).unwrap();
+        assert_eq!(again.trim(), seconds.to_string(), "{date}");
     }
 
     #[test]

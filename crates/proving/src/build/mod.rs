@@ -2,13 +2,16 @@
 //!
 //! - [`packaged_binary`]: of this checkout; [`Commit::packaged_binary`]: of another commit, with the same profiles
 //! - [`figures`]: what the builds cost
+//! - [`linked_packages`]: the crates in a program
 
 mod commit;
 pub mod figures;
+mod linked;
 mod profiles;
 
 pub use commit::Commit;
-pub(crate) use commit::checked_out;
+pub(crate) use commit::{checked_out, committed_at};
+pub use linked::{LinkedPackage, linked_packages};
 
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
@@ -65,7 +68,7 @@ pub fn executable_of(build: Command) -> Result<PathBuf> {
 /// The build fails, or has no such program.
 pub(crate) fn executable_named(mut build: Command, name: &str) -> Result<PathBuf> {
     build.args(["--message-format", "json"]);
-    // Not to standard output, on which `cargo xtask package` prints the path alone.
+    // Not to standard output, on which `cargo xtask packaged-binary` prints the path alone.
     eprintln!("{}", line(&build));
     // Progress and errors are inherited; the messages contain the path of the program.
     let messages = output(build.stderr(Stdio::inherit()))?;
