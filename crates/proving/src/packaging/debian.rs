@@ -35,7 +35,7 @@ pub(super) const PLIMSOLL: DebianPackage = DebianPackage {
     name: "plimsoll",
     build: BuildKind::Dynamic,
     relations: "Suggests: plimsoll-pdf\n",
-    addition: " Reports are HTML, Markdown, CSV and JSON; for PDF and PNG there is the package plimsoll-pdf.\n",
+    addition: " Reports are HTML, Markdown, CSV and JSON; PDF and PNG need plimsoll-pdf.\n",
 };
 
 /// The package that replaces it and writes PDF.
@@ -103,7 +103,7 @@ fn control_file(package: &DebianPackage, release: &Release, libraries: &str, kil
     // `passwd` has `useradd`, which the script after the installation needs.
     format!(
         "Package: {name}\nVersion: {version}\nArchitecture: {architecture}\n\
-         Maintainer: Plimsoll <plimsoll@localhost>\nInstalled-Size: {kilobytes}\n\
+         Maintainer: Plimsoll <maintainers@plimsoll.invalid>\nInstalled-Size: {kilobytes}\n\
          Depends: {libraries}, passwd\nRecommends: ca-certificates\n{relations}\
          Section: net\nPriority: optional\n\
          Description: server capacity laboratory and web server accelerator\n \

@@ -47,8 +47,9 @@ pub(super) fn write_programs(prefix: &Path, programs: &Programs, licenses: &str)
     }
     let documents = share.join("doc/plimsoll");
     write(&documents.join("copyright"), licenses)?;
-    write(&documents.join("changelog"), fs::read(root().join("CHANGELOG.md"))?)?;
-    compress(&documents.join("changelog"))
+    let changes = documents.join("CHANGELOG.md");
+    write(&changes, fs::read(root().join("CHANGELOG.md"))?)?;
+    compress(&changes)
 }
 
 /// Writes the manual pages, compressed.

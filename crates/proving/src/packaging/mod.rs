@@ -2,10 +2,12 @@
 //!
 //! - `programs`: the builds; `licenses`: those of all crates; `files`: what goes into each
 //! - `debian`, `archive`, `image`: making one; `release`: its version and time
-//! - `trial`: using each in a root file system of its own (`trial_root`), with names to resolve (`name_server`)
+//! - `trial`: using each in a root file system of its own (`trial_root`), booted (`booted`), with names to resolve
+//!   (`name_server`)
 //! - `page`: sizes and times
 
 mod archive;
+mod booted;
 mod debian;
 mod files;
 mod image;
@@ -33,10 +35,11 @@ use release::Release;
 use trial_root::TrialRoot;
 
 /// Debian's programs that make packages and try them.
-const NEEDED: [RequiredPackage; 6] = [
+const NEEDED: [RequiredPackage; 7] = [
     ("dpkg-deb", "dpkg"),
     ("dpkg-shlibdeps", "dpkg-dev"),
     ("debootstrap", "debootstrap"),
+    ("systemd-nspawn", "systemd-container"),
     ("unshare", "util-linux"),
     ("ip", "iproute2"),
     ("/usr/lib/x86_64-linux-gnu/libc.a", "libc6-dev"),
@@ -152,8 +155,8 @@ fn try_all(products: &mut [Product]) -> Result<()> {
     // With systemd the system is no longer the smallest one.
     for product in products {
         if let ProductKind::Debian(name) = product.kind {
-            println!("Trying the units of {name} beside systemd.");
-            product.times.exposure = Some(trial::units(&system, &product.path, name)?);
+            println!("Trying the service of {name} with systemd.");
+            product.times.exposure = Some(trial::service(&system, &product.path, name)?);
         }
     }
     Ok(())

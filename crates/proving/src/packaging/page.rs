@@ -94,7 +94,8 @@ fn sentence(product: &Product) -> String {
     let exposure = product.times.exposure.as_deref().unwrap_or("unknown");
     format!(
         "\n`{name}`: installed after {} s; report of `plimsoll run webstone-2.0.1 --quick` {} s after the beginning of the\n\
-         installation. `systemd-analyze verify` says nothing about the units; `systemd-analyze security`: {exposure}.\n",
+         installation. `systemd-analyze verify` has no remark about the units; `systemd-analyze security` rates the\n\
+         exposure of the service {exposure} of 10.\n",
         seconds(times.installed),
         seconds(times.reported),
     )
@@ -148,11 +149,14 @@ mod tests {
         let debian = DebianTimes { installed: Nanos::from_secs(4), reported: Nanos::from_secs(46) };
         let times = ProductTimes {
             debian: Some(debian),
-            exposure: Some("2.5 OK".to_owned()),
+            exposure: Some("2.5".to_owned()),
             ..ProductTimes::default()
         };
         let said = sentence(&product(ProductKind::Debian("plimsoll"), times));
         assert!(said.starts_with("\n`plimsoll`: installed after 4.0 s; report"), "{said}");
-        assert!(said.contains(" 46.0 s after") && said.ends_with("security`: 2.5 OK.\n"), "{said}");
+        assert!(
+            said.contains(" 46.0 s after") && said.ends_with("exposure of the service 2.5 of 10.\n"),
+            "{said}"
+        );
     }
 }

@@ -11,6 +11,7 @@ use anyhow::{Context, Result, bail, ensure};
 use tempfile::TempDir;
 use units::{Clock, Nanos, RealClock};
 
+use super::booted::BootedSystem;
 use super::files::{CONFIGURATION, UNITS};
 use super::image;
 use super::name_server::{KNOWN_NAME, NameServer};
@@ -30,18 +31,24 @@ const RAN: [i32; 2] = [0, 3];
 /// A short run of a benchmark that starts its own server.
 const SHORT: &str = "plimsoll run one-object --load 1,2 --ramp-up 0 --settle 0 --duration 2 --ramp-down 0";
 
-/// Parts of lines about files that change with every package that is installed and removed, and with time.
-const UNSTABLE: [&str; 9] = [
+/// Beginnings of lines about files that change with every package that is installed and removed, or while a system runs.
+const UNSTABLE: [&str; 12] = [
     "home/guest",
     "var/lib/dpkg/",
     "var/lib/apt/",
     "var/cache/apt/",
     "var/log/dpkg.log",
     "var/log/apt/",
+    "var/log/journal/",
+    "var/lib/systemd/",
     "etc/passwd-",
     "etc/group-",
     "etc/shadow-",
+    "etc/gshadow-",
 ];
+
+/// The units of the package.
+const UNITS_OF_SERVICE: [&str; 2] = ["plimsoll-accelerator.service", "plimsoll-accelerator.socket"];
 
 /// The times of a package.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -60,7 +67,7 @@ pub(super) fn debian(root: &TrialRoot, package: &Path, name: &str) -> Result<Deb
     let guest = guest(root)?;
     let before = traces(root)?;
     let clock = RealClock::start();
-    install(root, package)?;
+    install(root, package, |words| root.command(&TrialUser::root(), words))?;
     let installed = clock.now();
     let told = expect(&mut root.command(&guest, &["plimsoll", "run", "webstone-2.0.1", "--quick"]), &RAN)?;
     let reported = clock.now();
@@ -70,38 +77,60 @@ pub(super) fn debian(root: &TrialRoot, package: &Path, name: &str) -> Result<Deb
     try_without_home(root, &guest)?;
     try_service(root)?;
     try_documents(root, name)?;
-    remove(root, name, &before)?;
+    expect(&mut root.command(&TrialUser::root(), &["apt-get", "purge", "-y", "-qq", name]), &[0])?;
+    require_same(root, name, &before)?;
     Ok(DebianTimes { installed, reported })
 }
 
-/// Tries a package where systemd is installed: its unit is verified, enabled, and gone when the package is removed; returns
-/// systemd's rating of the unit's exposure, from 0 to 10.
+/// Tries the service of a package in a system that systemd has booted: its units are verified, it is enabled, started with
+/// systemd's sockets, reloaded, restarted by an upgrade, and stopped and gone when the package is removed; returns systemd's
+/// rating of the unit's exposure, from 0 to 10.
 ///
 /// # Errors
 /// As for [`debian`].
-pub(super) fn units(root: &TrialRoot, package: &Path, name: &str) -> Result<String> {
-    guest(root)?;
+pub(super) fn service(root: &TrialRoot, package: &Path, name: &str) -> Result<String> {
     expect(&mut root.online(&["apt-get", "update", "-qq"]), &[0])?;
     let words = ["apt-get", "install", "-y", "-qq", "--no-install-recommends", "systemd"];
     expect(&mut root.online(&words), &[0])?;
+    let system = BootedSystem::boot(root)?;
     let before = traces(root)?;
-    install(root, package)?;
-    let unit = format!("/{UNITS}/plimsoll-accelerator.service");
-    let socket = format!("/{UNITS}/plimsoll-accelerator.socket");
-    let said =
-        expect(&mut root.command(&TrialUser::root(), &["systemd-analyze", "verify", &unit, &socket]), &[0])?;
+    install(root, package, |words| system.command(words))?;
+    let [service, socket] = UNITS_OF_SERVICE;
+    let said = expect(&mut system.command(&["systemd-analyze", "verify", service, socket]), &[0])?;
     ensure!(!said.contains("plimsoll"), "`systemd-analyze verify` warns:\n{said}");
-    let words = ["systemd-analyze", "security", "--offline=yes", "--no-pager", &unit];
-    let rated = expect(&mut root.command(&TrialUser::root(), &words), &[0])?;
-    let rating =
-        rated.lines().find_map(|line| line.split_once("Overall exposure level for ")?.1.split(": ").nth(1));
-    let rating = rating.with_context(|| format!("no rating in:\n{rated}"))?.trim().to_owned();
-    let enable = ["systemctl", "enable", "plimsoll-accelerator.service", "plimsoll-accelerator.socket"];
-    expect(&mut root.command(&TrialUser::root(), &enable), &[0])?;
-    let link = root.path.join("etc/systemd/system/multi-user.target.wants/plimsoll-accelerator.service");
-    ensure!(link.is_symlink(), "the service was not enabled");
-    remove(root, name, &before)?;
+    let words =
+        ["systemd-analyze", "security", "--offline=yes", "--no-pager", &format!("/{UNITS}/{service}")];
+    let rated = expect(&mut system.command(&words), &[0])?;
+    let rating = rating(&rated).with_context(|| format!("no rating in:\n{rated}"))?;
+    let idle = expect(&mut system.command(&["systemctl", "is-active", service]), &[3])?;
+    ensure!(idle.trim() == "inactive", "the service is {} before it is enabled", idle.trim());
+    expect(&mut system.command(&["systemctl", "enable", "--now", socket, service]), &[0])?;
+    for action in ["reload", "restart"] {
+        expect(&mut system.command(&["systemctl", action, service]), &[0])
+            .with_context(|| journal(&system, service))?;
+    }
+    let process = || expect(&mut system.command(&["systemctl", "show", "--property=MainPID", service]), &[0]);
+    let old = process()?;
+    install(root, package, |words| system.command(&[words, &["--reinstall"]].concat()))?;
+    ensure!(process()? != old, "an upgrade does not restart the service");
+    expect(&mut system.command(&["systemctl", "is-active", service, socket]), &[0])
+        .with_context(|| journal(&system, service))?;
+    expect(&mut system.command(&["apt-get", "purge", "-y", "-qq", name]), &[0])?;
+    require_same(root, name, &before)?;
+    system.stop()?;
     Ok(rating)
+}
+
+/// Returns what the service has said, for a message.
+fn journal(system: &BootedSystem, service: &str) -> String {
+    expect(&mut system.command(&["journalctl", "--no-pager", "--boot", "--unit", service]), &[0])
+        .unwrap_or_else(|error| error.to_string())
+}
+
+/// Returns the rating in what `systemd-analyze security` prints: `3.2`.
+fn rating(printed: &str) -> Option<String> {
+    let line = printed.lines().find(|line| line.contains("Overall exposure level for "))?;
+    Some(line.split(": ").nth(1)?.split(' ').next()?.to_owned())
 }
 
 /// Makes the account of the ordinary user, unless it is there.
@@ -118,20 +147,21 @@ fn guest(root: &TrialRoot) -> Result<TrialUser> {
     Ok(TrialUser { id, folder: home.clone(), home })
 }
 
-fn install(root: &TrialRoot, package: &Path) -> Result<()> {
+/// Installs a package with a command that is made from words.
+fn install(root: &TrialRoot, package: &Path, command: impl FnOnce(&[&str]) -> Command) -> Result<()> {
     let file = package.file_name().context("a package has a name")?;
-    let copy = root.path.join("tmp").join(file);
+    // systemd has an empty `/tmp` of its own.
+    let copy = root.path.join("var/tmp").join(file);
     fs::copy(package, &copy)?;
-    let inside = format!("/tmp/{}", file.to_string_lossy());
+    let inside = format!("/var/tmp/{}", file.to_string_lossy());
     let words = ["apt-get", "install", "-y", "-qq", "--no-install-recommends", &inside];
-    let installed = expect(&mut root.command(&TrialUser::root(), &words), &[0]);
+    let installed = expect(&mut command(&words), &[0]);
     fs::remove_file(copy)?;
     installed.map(drop)
 }
 
-/// Purges a package; what was there before has to be there again, and nothing else.
-fn remove(root: &TrialRoot, name: &str, before: &BTreeSet<String>) -> Result<()> {
-    expect(&mut root.command(&TrialUser::root(), &["apt-get", "purge", "-y", "-qq", name]), &[0])?;
+/// Requires what was there before a package was installed, and nothing else.
+fn require_same(root: &TrialRoot, name: &str, before: &BTreeSet<String>) -> Result<()> {
     let after = traces(root)?;
     let left: Vec<_> = after.symmetric_difference(before).cloned().collect();
     ensure!(left.is_empty(), "`apt-get purge {name}` leaves traces:\n{}", left.join("\n"));
@@ -139,7 +169,7 @@ fn remove(root: &TrialRoot, name: &str, before: &BTreeSet<String>) -> Result<()>
 }
 
 fn traces(root: &TrialRoot) -> Result<BTreeSet<String>> {
-    root.listing(|line| !UNSTABLE.iter().any(|part| line.starts_with(part)))
+    root.listing(|line| !UNSTABLE.iter().any(|beginning| line.starts_with(beginning)))
 }
 
 /// Runs where neither the home nor the current folder can be written.
@@ -301,4 +331,29 @@ fn files_in(folder: &Path) -> Result<Vec<String>> {
         names.push(entry?.file_name().to_string_lossy().into_owned());
     }
     Ok(names)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_rating_of_a_unit_is_a_number() {
+        let printed =
+            "✗ UMask=  0.1\n\n→ Overall exposure level for plimsoll-accelerator.service: 3.2 OK :-)\n";
+        assert_eq!(rating(printed).as_deref(), Some("3.2"));
+        assert_eq!(rating("Failed to load unit\n"), None);
+    }
+
+    /// What a program under trial leaves behind is not excused by being below a folder of the package manager's.
+    #[test]
+    fn only_records_of_the_package_manager_are_unstable() {
+        let is_unstable = |line: &str| UNSTABLE.iter().any(|beginning| line.starts_with(beginning));
+        assert!(is_unstable("var/lib/dpkg/status 3f"));
+        for line in
+            ["etc/passwd 3f", "var/log/plimsoll d 755 0:0", "etc/plimsoll d 755 0:0", "home d 755 0:0"]
+        {
+            assert!(!is_unstable(line), "{line}");
+        }
+    }
 }
