@@ -241,7 +241,7 @@ pub(super) fn static_archive(archive: &Path, network: &NetworkNamespace) -> Resu
 
 /// Loads a page of a server by its name for a moment.
 fn load(root: &TrialRoot, user: &TrialUser, name: &str, port: u16, codes: &[i32]) -> Result<String> {
-    let url = format!("http://{name}:{port}/file.html");
+    let url = format!("http://{name}:{port}/one.html");
     let out = format!("{name}.plim");
     let mut words = vec!["plimsoll", "run", &url, "-c", "1", "--check", "status"];
     words.extend(["--ramp-up", "0", "--settle", "0", "--duration", "2", "--ramp-down", "0", "--out", &out]);
