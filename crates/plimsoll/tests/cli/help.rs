@@ -108,7 +108,7 @@ fn completions_and_the_manual_page_are_printed() {
         run.expect_stdout("calibrate").expect_stdout("connection=keep-alive").expect_stdout("streams=");
     }
     let run = fixture.run(&["completions", "bash", "--program", "plimsoll-accelerator"]).expect(0);
-    run.expect_stdout("_plimsoll-accelerator()").expect_stdout("--upgrade-socket");
+    run.expect_stdout("_plimsoll__accelerator()").expect_stdout("--upgrade-socket");
     fixture.run(&["man"]).expect(0).expect_stdout(".TH plimsoll");
 }
 
