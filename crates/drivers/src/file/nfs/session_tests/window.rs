@@ -136,12 +136,15 @@ fn a_wrong_block_is_found_among_others() {
     assert_eq!(ended[1].1.0.detail, PAGE + 2000);
 }
 
+/// What a server does, its name, and the outcome and code of the oldest operation.
+type EndOfSession = (&'static str, Serve, (Outcome, Option<&'static str>));
+
 /// Goal: what ends the session ends all operations: the oldest for that reason, the others because the session is lost. The next
 /// operation opens another one.
 #[test]
 fn a_session_that_ends_loses_all_operations() {
     let other_reply = (Outcome::MalformedHead, Some("NFS_OTHER_REPLY"));
-    let table: [(&str, Serve, (Outcome, Option<&str>)); 6] = [
+    let table: [EndOfSession; 6] = [
         (
             "the end of the connection",
             |_, n_calls| if n_calls < 3 { bytes(Vec::new()) } else { Some(Act::End) },
