@@ -42,7 +42,7 @@ pub enum AgentError {
         /// The reason, as it says.
         text: String,
     },
-    /// What it says to have recorded cannot be.
+    /// Its records contradict themselves, the plan or the clock.
     #[error("the records of load agent {agent} cannot be used: {why}")]
     Record {
         /// The agent.

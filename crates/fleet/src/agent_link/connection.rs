@@ -33,7 +33,7 @@ const SSH_ARGUMENTS: &[&str] = &[
     "-oLogLevel=ERROR",
 ];
 
-/// What `ssh` runs there, whatever the account's shell is. The program may also lie where `scp` puts it.
+/// The command that `ssh` runs there, whatever the account's shell is. The program may also lie where `scp` puts it.
 const REMOTE_COMMAND: &str = r#"sh -c 'PATH="$PATH:$HOME"; export PATH; exec plimsoll agent --stdio'"#;
 
 /// The longest wait for all agents to say who they are.
@@ -116,7 +116,7 @@ pub enum ConnectProblem {
     /// There is no such program.
     #[error("there is no `plimsoll` on that machine")]
     NoProgram,
-    /// Something was printed before the agent could say anything.
+    /// A text that was printed before the agent could say anything.
     #[error("expected a load agent, but the shell there prints `{0}`")]
     Banner(String),
     /// It is another program.

@@ -27,7 +27,7 @@ pub(crate) enum LinkError {
     TooLong { found: usize, most: usize },
     #[error(transparent)]
     Form(#[from] FormError),
-    /// Something else than an agent has answered; its first bytes.
+    /// The first bytes of an answer that is none of an agent.
     #[error("expected the greeting of a load agent, found `{0}`")]
     NoGreeting(String),
 }
@@ -70,7 +70,7 @@ fn read_greeting(input: &mut impl Read) -> Result<(), LinkError> {
     if found.is_empty() {
         return Err(LinkError::Closed);
     }
-    // What is there at once says more.
+    // The bytes that follow at once tell more of who has answered.
     let mut more = [0; SHOWN_BYTES_MAX];
     let n = if found.len() == GREETING.len() { input.read(&mut more).unwrap_or(0) } else { 0 };
     found.extend(&more[..n]);

@@ -59,7 +59,7 @@ pub struct AgentHello {
     pub open_files_max: u64,
     /// The ports that its kernel assigns to outgoing connections.
     pub ports: u32,
-    /// What is known of its machine, by name.
+    /// The facts of its machine, by name.
     pub facts: BTreeMap<String, String>,
 }
 

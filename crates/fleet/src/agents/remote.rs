@@ -163,6 +163,12 @@ impl<T> RemoteLoad<T> {
         part.failure = Some(failure);
     }
 
+    /// Fails the part of an agent that is lost.
+    fn lose(&mut self, index: usize, why: String) {
+        let agent = self.agent(index).name.clone();
+        self.fail(index, AgentError::Lost { agent, why });
+    }
+
     /// Takes the first failure of an agent.
     fn take_failure(&mut self) -> Option<AgentError> {
         self.parts.iter_mut().find_map(|part| part.failure.take())
@@ -181,8 +187,7 @@ impl<T> RemoteLoad<T> {
                 Ok(message) => self.take(index, at, message),
                 Err(error) => {
                     let why = self.agent(index).why_ended(&error);
-                    let agent = self.agent(index).name.clone();
-                    self.fail(index, AgentError::Lost { agent, why });
+                    self.lose(index, why);
                 }
             }
         }
@@ -314,8 +319,7 @@ impl<T> RemoteLoad<T> {
         }
         for index in 0..self.parts.len() {
             if is_awaited(index, &self.parts[index]) {
-                let agent = self.agent(index).name.clone();
-                self.fail(index, AgentError::Lost { agent, why: "it does not stop".to_owned() });
+                self.lose(index, "it does not stop".to_owned());
             }
         }
     }
@@ -338,8 +342,7 @@ impl<T> RemoteLoad<T> {
         let now = self.clock.now();
         for index in 0..self.parts.len() {
             if self.agent(index).is_over() {
-                let agent = self.agent(index).name.clone();
-                self.fail(index, AgentError::Lost { agent, why: "it was lost before".to_owned() });
+                self.lose(index, "it was lost before".to_owned());
             }
         }
         self.parts.iter_mut().for_each(|part| {
@@ -509,9 +512,7 @@ impl<T: NamedTarget> LoadSide for RemoteLoad<T> {
         self.origin = origin;
         for index in 0..self.parts.len() {
             let Some(offset) = self.parts[index].offset else {
-                let agent = self.agent(index).name.clone();
-                let why = "its clock cannot be read".to_owned();
-                self.fail(index, AgentError::Lost { agent, why });
+                self.lose(index, "its clock cannot be read".to_owned());
                 continue;
             };
             self.send(index, ToAgent::Go { origin: offset.on_agent(origin) });

@@ -136,7 +136,7 @@ fn a_wrong_block_is_found_among_others() {
     assert_eq!(ended[1].1.0.detail, PAGE + 2000);
 }
 
-/// What a server does, its name, and the outcome and code of the oldest operation.
+/// The end of a session: its name, the acts of the server, and the outcome and code of the oldest operation.
 type EndOfSession = (&'static str, Serve, (Outcome, Option<&'static str>));
 
 /// Goal: what ends the session ends all operations: the oldest for that reason, the others because the session is lost. The next
