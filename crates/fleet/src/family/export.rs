@@ -1,19 +1,17 @@
 //! Exports of file servers: their notation as targets, and what a run needs of them over NFS.
 
 use std::fmt;
-use std::io;
 use std::net::SocketAddr;
 use std::rc::Rc;
 use std::str::FromStr;
 
-use benchmarks::file::FileClients;
 use drivers::file::FileClientOptions;
 use drivers::file::nfs::{
     NfsContext, NfsDriver, NfsOwner, NfsServerFacts, NfsSessionError, NfsShare, NfsShareError, NfsTarget,
     NfsVersion, NfsWindowDriver,
 };
 use languages::{foreign_text, percent_decoded_bytes};
-use model::{Family, FileDialect, FileWorkload, Mix, Plan, WholeRequest};
+use model::{Family, FileDialect, FileWorkload, Plan};
 use testbed::RunningSut;
 use units::{Bytes, RealClock};
 
@@ -21,7 +19,6 @@ use super::database_url::encoded;
 use super::file::workload;
 use super::remote_folder::{FolderPlace, RemoteShare, SESSION_MAX, check_requests};
 use super::{ServerForm, SetupError, TargetTextError, host_and_port, host_of};
-use crate::thread::ThreadWork;
 use crate::verify::VerifyError;
 
 /// The scheme of targets.
@@ -160,6 +157,7 @@ impl RemoteShare for FileExport {
     type Folder = NfsShare;
     type Clients = Rc<NfsContext>;
     type Client = NfsDriver;
+    type WindowClient = NfsWindowDriver;
 
     const NOUN: &'static str = "export";
 
@@ -222,20 +220,13 @@ impl RemoteShare for FileExport {
         NfsDriver::new(Rc::clone(clients), client)
     }
 
-    fn load(
+    fn window_client(
         clients: &Rc<NfsContext>,
-        users: FileClients,
-        whole: Option<WholeRequest>,
-        work: ThreadWork<'_>,
-    ) -> io::Result<()> {
-        match (users.in_flight(), whole) {
-            (n_places @ 2.., Some(WholeRequest { bytes, .. })) => {
-                let bytes = u32::try_from(bytes).unwrap_or(u32::MAX);
-                let driver = |client| NfsWindowDriver::new(Rc::clone(clients), client, n_places, bytes);
-                work.run_with(users, driver)
-            }
-            _ => work.run_with(users, |client| Self::client(clients, client)),
-        }
+        client: u32,
+        n_places: usize,
+        request_bytes: u32,
+    ) -> NfsWindowDriver {
+        NfsWindowDriver::new(Rc::clone(clients), client, n_places, request_bytes)
     }
 }
 

@@ -6,7 +6,6 @@
 
 use std::any::Any;
 use std::fmt;
-use std::io;
 use std::net::SocketAddr;
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -20,7 +19,7 @@ use drivers::file::directory::{PopulationCheck, PopulationSummary};
 use drivers::file::{FileClientOptions, FileSetPlan, RunFolder};
 use engine::Driver;
 use files::FileOperation;
-use model::{CheckMoment, Fact, FactSection, Family, FileWorkload, Plan, WholeRequest};
+use model::{CheckMoment, Fact, FactSection, Family, FileWorkload, Mix, Plan, WholeRequest};
 use tokio::runtime::{Builder, Runtime};
 use units::{Bytes, RealClock};
 
@@ -53,6 +52,8 @@ pub(super) trait RemoteShare: fmt::Debug + fmt::Display + Send + Sync + 'static 
     type Clients;
     /// A client.
     type Client: Driver<Operation = FileOperation> + 'static;
+    /// A client with several requests in flight.
+    type WindowClient: Driver<Operation = FileOperation> + 'static;
 
     /// The word for it: `share`.
     const NOUN: &'static str;
@@ -104,19 +105,13 @@ pub(super) trait RemoteShare: fmt::Debug + fmt::Display + Send + Sync + 'static 
     /// Makes a client.
     fn client(clients: &Self::Clients, client: u32) -> Self::Client;
 
-    /// Has the clients of a load thread perform its part of a load point. `whole` is the request that they may have several of in
-    /// flight.
-    ///
-    /// # Errors
-    /// The thread cannot do its work.
-    fn load(
+    /// Makes a client with so many requests in flight, of at most so many bytes each.
+    fn window_client(
         clients: &Self::Clients,
-        users: FileClients,
-        _: Option<WholeRequest>,
-        work: ThreadWork<'_>,
-    ) -> io::Result<()> {
-        work.run_with(users, |client| Self::client(clients, client))
-    }
+        client: u32,
+        n_places: usize,
+        request_bytes: u32,
+    ) -> Self::WindowClient;
 }
 
 /// The place of a folder: protocol, address and path.
@@ -308,7 +303,13 @@ impl<S: RemoteShare> LoadTarget for RemoteTarget<S> {
         let users = FileClients::new(workload, work.plan.seed).map_err(SetupError::from)?;
         let last_generation = work.setup.point.index.wrapping_mul(GENERATIONS);
         let clients = self.clients(work.plan, last_generation, work.clock)?;
-        S::load(&clients, users, workload.whole_request(), work)?;
+        match (users.in_flight(), workload.whole_request()) {
+            (n_places @ 2.., Some(WholeRequest { bytes, .. })) => {
+                let bytes = u32::try_from(bytes).unwrap_or(u32::MAX);
+                work.run_with(users, |client| S::window_client(&clients, client, n_places, bytes))?;
+            }
+            _ => work.run_with(users, |client| S::client(&clients, client))?,
+        }
         Ok(FamilyCounts::default())
     }
 }
