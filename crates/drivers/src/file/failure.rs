@@ -58,15 +58,27 @@ fn is_populated(operation: &FileOperation) -> bool {
     matches!(operation.paths(), [Some(FilePath::Populated(_)), _])
 }
 
+/// The failure of an operation in a session with a server.
+pub(crate) trait SessionFailure: Copy {
+    /// Makes the failure of an operation whose session has ended.
+    fn lost() -> Self;
+
+    /// Returns whether nothing more can be asked in the session.
+    fn ends_session(self) -> bool;
+
+    /// Makes the failure that is held against what the operation expects.
+    fn into_file_failure(self) -> FileFailure;
+}
+
 /// An action that was performed.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct PerformedAction {
+pub(crate) struct PerformedAction<F = FileFailure> {
     /// The time at which it had ended.
     pub(crate) done: Nanos,
     /// The requests or calls that it took.
     pub(crate) n_exchanges: u64,
     /// Nothing, or its failure.
-    pub(crate) result: Result<(), FileFailure>,
+    pub(crate) result: Result<(), F>,
 }
 
 /// Makes the reply of an operation, from what its action led to and what it expects.
@@ -98,6 +110,22 @@ pub(crate) fn reply(operation: &FileOperation, sent: Nanos, performed: Performed
         _ => {}
     }
     Reply { outcome, sent, done: performed.done, measured, answer: answer.to_u64(), code, detail }
+}
+
+/// Makes the reply of an operation in a session, as [`reply`] does; it says so if the session has ended.
+pub(crate) fn session_reply<F: SessionFailure>(
+    operation: &FileOperation,
+    sent: Nanos,
+    performed: PerformedAction<F>,
+) -> Reply {
+    let PerformedAction { done, n_exchanges, result } = performed;
+    let ends_session = result.is_err_and(F::ends_session);
+    let result = result.map_err(F::into_file_failure);
+    let mut reply = reply(operation, sent, PerformedAction { done, n_exchanges, result });
+    if ends_session {
+        reply.answer = FileAnswer::SessionLost.to_u64();
+    }
+    reply
 }
 
 #[cfg(test)]

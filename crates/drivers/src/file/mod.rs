@@ -14,6 +14,7 @@
 //! - `marker`: the file that says whose the folder of a run is
 //! - `run_folder`: the folder of a run on a server, the same over every protocol
 //! - `first_data`: the time to the first data of a stream
+//! - `window`: the operations in flight of a client that has several
 //! - `name_pattern`: the names that a search matches, where the driver compares them itself
 //! - [`directory`]: the files of a directory, by calls of this process
 //! - [`smb`]: the files of an SMB share, by sessions of our own
@@ -34,6 +35,7 @@ mod options;
 mod path_text;
 mod run_folder;
 pub mod smb;
+mod window;
 
 pub use file_set::{FileSetPlan, WorkloadFiles};
 pub use options::{Durability, FileClientOptions};

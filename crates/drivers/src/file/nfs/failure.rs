@@ -5,7 +5,7 @@ use rustix::io::Errno;
 
 use super::status::NfsStatus;
 use super::target::NfsVersion;
-use crate::file::failure::{FileFailure, Refusal};
+use crate::file::failure::{FileFailure, Refusal, SessionFailure};
 use crate::net::OperationFailure;
 
 /// The failure of an operation.
@@ -130,16 +130,25 @@ impl NfsFailure {
         self.code == status.0
     }
 
-    /// Makes the failure that is held against what the operation expects.
-    pub(super) fn into_file_failure(self) -> FileFailure {
-        let NfsFailure { outcome, code, detail, .. } = self;
-        let refusal = if self.is_fault { Refusal::Fault } else { NfsStatus(code).refusal() };
-        FileFailure { outcome, refusal, code, detail }
-    }
-
     /// Describes it for people: a clause without a full stop.
     pub(super) fn describe(&self, version: NfsVersion) -> String {
         describe(version, self.outcome, self.code, self.detail)
+    }
+}
+
+impl SessionFailure for NfsFailure {
+    fn lost() -> NfsFailure {
+        NfsFailure::ended(0)
+    }
+
+    fn ends_session(self) -> bool {
+        self.ends_session
+    }
+
+    fn into_file_failure(self) -> FileFailure {
+        let NfsFailure { outcome, code, detail, .. } = self;
+        let refusal = if self.is_fault { Refusal::Fault } else { NfsStatus(code).refusal() };
+        FileFailure { outcome, refusal, code, detail }
     }
 }
 

@@ -42,7 +42,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use engine::{Driver, SessionError};
-use files::{FileAnswer, FileOperation};
+use files::FileOperation;
 use model::{Outcome, Reply, UserNotice};
 use units::{Clock, Nanos, RealClock};
 
@@ -52,7 +52,7 @@ use self::failure::NfsFailure;
 use self::places::FolderHandles;
 use super::FileClientOptions;
 use super::content::ClientContent;
-use super::failure::{PerformedAction, reply};
+use super::failure::{PerformedAction, session_reply};
 use super::first_data::FirstDataTimer;
 use super::frame_buffer::BufferPool;
 use super::path_text::PathText;
@@ -187,14 +187,12 @@ impl Driver for NfsDriver {
             self.last_heard = done;
         }
         let ends_session = result.is_err_and(|failure| failure.ends_session);
-        let result = result.map_err(NfsFailure::into_file_failure);
-        let mut reply = reply(operation, sent, PerformedAction { done, n_exchanges, result });
+        let mut reply = session_reply(operation, sent, PerformedAction { done, n_exchanges, result });
         self.first_data.note(operation, &mut reply);
-        if !ends_session {
-            return reply;
+        if ends_session {
+            self.session = None;
         }
-        self.session = None;
-        Reply { answer: FileAnswer::SessionLost.to_u64(), ..reply }
+        reply
     }
 
     /// Tells the server now and then that the client is there. A session that ends meanwhile is found by the next operation.

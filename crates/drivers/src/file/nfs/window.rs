@@ -15,15 +15,14 @@
 //! Version 4.1 has a slot for each call in flight. Waiting for one is part of the response time: a server that grants few slots
 //! has fewer requests in flight. Version 3 has none, and tells calls apart by their numbers alone.
 
-use std::collections::VecDeque;
 use std::future::poll_fn;
 use std::rc::Rc;
 use std::task::{Context, Poll, ready};
 
 use engine::{Driver, SessionError};
-use files::{FileAction, FileAnswer, FileOperation, FilePath, FileRange, Handle};
+use files::{FileAction, FileOperation, FilePath, FileRange, Handle};
 use model::Reply;
-use units::{Clock, Nanos};
+use units::Nanos;
 
 use super::actions::{ActionContext, WorkingClient};
 use super::error::NfsSessionError;
@@ -32,9 +31,9 @@ use super::procedure::{Answer, NfsFile, Procedure, data_answer_bytes};
 use super::{NfsContext, describe, rpc};
 use crate::file::Durability;
 use crate::file::content::ClientContent;
-use crate::file::failure::{PerformedAction, reply};
 use crate::file::first_data::FirstDataTimer;
 use crate::file::frame_buffer::FrameBuffer;
+use crate::file::window::Window;
 
 /// A driver of one client, with its session and its requests in flight.
 #[derive(Debug)]
@@ -45,23 +44,8 @@ pub struct NfsWindowDriver {
     /// The most bytes of what a server answers, without the head of the reply.
     answer_bytes_max: usize,
     content: ClientContent,
-    first_data: FirstDataTimer,
     session: Option<WindowSession>,
-    /// The operations in flight, by their places.
-    places: Vec<Option<InFlight>>,
-    /// The places of those whose calls were not composed, the oldest first.
-    waiting: VecDeque<usize>,
-    /// The places and replies of those that have ended, and were not told.
-    ended: VecDeque<(usize, Reply)>,
-}
-
-/// An operation in flight.
-#[derive(Debug, Clone, Copy)]
-struct InFlight {
-    operation: FileOperation,
-    sent: Nanos,
-    /// Its call, once that was composed.
-    call: Option<SentCall>,
+    window: Window<SentCall>,
 }
 
 /// A call whose reply is awaited.
@@ -106,22 +90,14 @@ impl NfsWindowDriver {
     pub fn new(context: Rc<NfsContext>, client: u32, n_places: usize, request_bytes: u32) -> NfsWindowDriver {
         let content = ClientContent::new(&context.clients);
         let first_data = FirstDataTimer::new(context.clients.times_first_data);
-        NfsWindowDriver {
-            context,
-            client,
-            answer_bytes_max: data_answer_bytes(request_bytes),
-            content,
-            first_data,
-            session: None,
-            places: vec![None; n_places],
-            waiting: VecDeque::new(),
-            ended: VecDeque::new(),
-        }
+        let window = Window::new(context.clock, first_data, n_places);
+        let answer_bytes_max = data_answer_bytes(request_bytes);
+        NfsWindowDriver { context, client, answer_bytes_max, content, session: None, window }
     }
 
     async fn open_session(&mut self) -> Result<(), NfsSessionError> {
         let context = Rc::clone(&self.context);
-        let n_slots = u32::try_from(self.places.len()).unwrap_or(u32::MAX);
+        let n_slots = u32::try_from(self.window.n_places()).unwrap_or(u32::MAX);
         let working = Box::pin(context.open(n_slots)).await?;
         self.session = Some(WindowSession { working, unsent: None, n_sent: 0 });
         Ok(())
@@ -131,26 +107,24 @@ impl NfsWindowDriver {
         self.context.clients.durability == Durability::Write
     }
 
-    /// Returns the place of the operation that waits longest, if it has to be performed alone, and can be.
-    fn next_alone(&self) -> Option<usize> {
-        let place = *self.waiting.front()?;
-        let one = self.places[place].as_ref()?;
-        let is_anything_sent = self.places.iter().flatten().any(|one| one.call.is_some());
-        (!is_shared(&one.operation) && !is_anything_sent && self.ended.is_empty()).then_some(place)
+    /// Returns the operation that waits longest with its place, if it has to be performed alone, and can be.
+    fn next_alone(&self) -> Option<(usize, FileOperation)> {
+        let (place, operation) = self.window.first_waiting()?;
+        let is_anything_sent = self.window.calls().next().is_some();
+        let is_next = !is_shared(&operation) && !is_anything_sent && !self.window.has_ended();
+        is_next.then_some((place, operation))
     }
 
     /// Performs an operation with nothing else in flight.
-    async fn perform_alone(&mut self, place: usize) {
-        self.waiting.pop_front();
-        let (Some(session), Some(one)) = (&mut self.session, &self.places[place]) else { return };
-        let operation = one.operation;
-        let working = &mut session.working;
+    async fn perform_alone(&mut self, place: usize, operation: &FileOperation) {
+        self.window.take_first_waiting();
+        let Some(WindowSession { working, .. }) = &mut self.session else { return };
         let before = working.client.connection.n_exchanges;
         let mut context = ActionContext { shared: &self.context, content: &mut self.content };
-        let result = Box::pin(working.act(&operation, &mut context)).await;
+        let result = Box::pin(working.act(operation, &mut context)).await;
         let n_exchanges = working.client.connection.n_exchanges - before;
         let is_lost = result.is_err_and(|failure| failure.ends_session);
-        self.finish(place, n_exchanges, result);
+        self.window.end(place, n_exchanges, result);
         if is_lost {
             self.lose_session(NfsFailure::ended(0));
         }
@@ -160,11 +134,11 @@ impl NfsWindowDriver {
     /// ended. What ends the session ends all operations.
     fn poll_ended(&mut self, context: &mut Context<'_>) -> Poll<(usize, Reply)> {
         loop {
-            // What the user asked for since then goes first: the operations that have ended are told one by one.
+            // Operations that have begun since then go first: those that have ended are told one by one.
             if let Err(failure) = self.send(context) {
                 self.lose_session(failure);
             }
-            if let Some(ended) = self.ended.pop_front() {
+            if let Some(ended) = self.window.take_ended() {
                 return Poll::Ready(ended);
             }
             if let Err(failure) = ready!(self.poll_reply(context)) {
@@ -195,24 +169,21 @@ impl NfsWindowDriver {
 
     /// Composes the call that waits longest. Returns whether there was one that can be sent now.
     fn compose_next(&mut self) -> Result<bool, NfsFailure> {
-        let Some(place) = self.waiting.front().copied() else { return Ok(false) };
-        let Some(one) = self.places[place] else { return Ok(false) };
-        let Some(slot) = self.free_slot().filter(|_| is_shared(&one.operation)) else { return Ok(false) };
-        self.waiting.pop_front();
-        match self.compose(&one.operation, slot) {
-            Ok(call) => self.places[place] = Some(InFlight { call, ..one }),
+        let Some((place, operation)) = self.window.first_waiting() else { return Ok(false) };
+        let Some(slot) = self.free_slot().filter(|_| is_shared(&operation)) else { return Ok(false) };
+        self.window.take_first_waiting();
+        match self.compose(&operation, slot) {
+            Ok(call) => call.into_iter().for_each(|call| self.window.composed(place, call)),
             Err(failure) if failure.ends_session => return Err(failure),
-            Err(failure) => self.finish(place, 0, Err(failure)),
+            Err(failure) => self.window.end(place, 0, Err(failure)),
         }
         Ok(true)
     }
 
     /// Returns the lowest slot in which no call is in flight.
     fn free_slot(&self) -> Option<usize> {
-        let n_slots = self.session.as_ref()?.working.client.n_slots().unwrap_or(self.places.len());
-        let is_free = |slot: &usize| {
-            !self.places.iter().flatten().filter_map(|one| one.call).any(|call| call.slot == *slot)
-        };
+        let n_slots = self.session.as_ref()?.working.client.n_slots().unwrap_or(self.window.n_places());
+        let is_free = |slot: &usize| self.window.calls().all(|(_, call)| call.slot != *slot);
         (0..n_slots).find(is_free)
     }
 
@@ -252,14 +223,12 @@ impl NfsWindowDriver {
 
     fn take_reply(&mut self, bytes: &[u8]) -> Result<(), NfsFailure> {
         let number = rpc::answered_call(bytes)?;
-        let in_flight = self.places.iter().enumerate();
-        let mut calls = in_flight.filter_map(|(place, one)| Some((place, one.as_ref()?.call?)));
-        let awaited = calls.find(|(_, call)| call.number == number);
+        let awaited = self.window.calls().find(|(_, call)| call.number == number);
         let (place, call) =
             awaited.ok_or_else(|| NfsFailure::violation(Violation::OtherReply, number.into()))?;
         let result = self.take_answer(&call, bytes);
         let is_lost = result.is_err_and(|failure| failure.ends_session);
-        self.finish(place, 1, result);
+        self.window.end(place, 1, result);
         if is_lost { Err(NfsFailure::ended(0)) } else { Ok(()) }
     }
 
@@ -291,33 +260,10 @@ impl NfsWindowDriver {
         }
     }
 
-    /// Ends the operation at a place, which has taken so many exchanges.
-    fn finish(&mut self, place: usize, n_exchanges: u64, result: Result<(), NfsFailure>) {
-        let Some(InFlight { operation, sent, .. }) = self.places[place].take() else { return };
-        let done = self.context.clock.now();
-        let ends_session = result.is_err_and(|failure| failure.ends_session);
-        let result = result.map_err(NfsFailure::into_file_failure);
-        let mut reply = reply(&operation, sent, PerformedAction { done, n_exchanges, result });
-        self.first_data.note(&operation, &mut reply);
-        if ends_session {
-            reply.answer = FileAnswer::SessionLost.to_u64();
-        }
-        self.ended.push_back((place, reply));
-    }
-
-    /// Ends the session and all operations in flight. The one that was sent first fails for the reason of that, and the others
-    /// because the session is lost.
+    /// Ends the session and all operations in flight.
     fn lose_session(&mut self, failure: NfsFailure) {
         self.session = None;
-        self.waiting.clear();
-        let in_flight = self.places.iter().enumerate();
-        let first = in_flight.filter_map(|(place, one)| Some((one.as_ref()?.sent, place))).min();
-        if let Some((_, place)) = first {
-            self.finish(place, 0, Err(failure));
-        }
-        for place in 0..self.places.len() {
-            self.finish(place, 0, Err(NfsFailure::ended(0)));
-        }
+        self.window.lose_session(failure);
     }
 }
 
@@ -344,34 +290,30 @@ impl Driver for NfsWindowDriver {
     }
 
     fn begin(&mut self, place: usize, operation: &FileOperation, sent: Nanos) {
-        self.places[place] = Some(InFlight { operation: *operation, sent, call: None });
-        self.waiting.push_back(place);
+        self.window.begin(place, operation, sent);
     }
 
     async fn end(&mut self) -> (usize, Reply) {
         if self.session.is_none()
-            && self.ended.is_empty()
+            && !self.window.has_ended()
             && let Err(error) = self.open_session().await
         {
             self.lose_session(error.into_failure());
         }
-        if let Some(place) = self.next_alone() {
-            self.perform_alone(place).await;
+        if let Some((place, operation)) = self.next_alone() {
+            self.perform_alone(place, &operation).await;
         }
         poll_fn(|context| self.poll_ended(context)).await
     }
 
     fn give_up(&mut self) {
         self.session = None;
-        self.waiting.clear();
-        self.ended.clear();
-        self.places.fill(None);
+        self.window.forget_all();
     }
 
     /// Gives up the session, too: nobody reads the reply any more.
     fn give_up_place(&mut self, place: usize) {
-        self.places[place] = None;
-        self.ended.retain(|(ended, _)| *ended != place);
+        self.window.forget(place);
         self.lose_session(NfsFailure::ended(0));
     }
 

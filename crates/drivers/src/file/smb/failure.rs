@@ -4,7 +4,7 @@ use model::Outcome;
 use rustix::io::Errno;
 
 use super::status::{self, NtStatus};
-use crate::file::failure::{FileFailure, Refusal};
+use crate::file::failure::{FileFailure, Refusal, SessionFailure};
 use crate::net::OperationFailure;
 
 /// The failure of an operation.
@@ -122,16 +122,25 @@ impl SmbFailure {
         self.code == violation as u32
     }
 
-    /// Makes the failure that is held against what the operation expects.
-    pub(super) fn into_file_failure(self) -> FileFailure {
-        let SmbFailure { outcome, code, detail, .. } = self;
-        let refusal = if self.is_fault { Refusal::Fault } else { NtStatus(code).refusal() };
-        FileFailure { outcome, refusal, code, detail }
-    }
-
     /// Describes it for people: a clause without a full stop.
     pub(super) fn describe(&self) -> String {
         describe(self.outcome, self.code, self.detail)
+    }
+}
+
+impl SessionFailure for SmbFailure {
+    fn lost() -> SmbFailure {
+        SmbFailure::ended(0)
+    }
+
+    fn ends_session(self) -> bool {
+        self.ends_session
+    }
+
+    fn into_file_failure(self) -> FileFailure {
+        let SmbFailure { outcome, code, detail, .. } = self;
+        let refusal = if self.is_fault { Refusal::Fault } else { NtStatus(code).refusal() };
+        FileFailure { outcome, refusal, code, detail }
     }
 }
 

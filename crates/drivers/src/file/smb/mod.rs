@@ -38,7 +38,7 @@ use std::net::IpAddr;
 use std::rc::Rc;
 
 use engine::{Driver, SessionError};
-use files::{FileAnswer, FileOperation};
+use files::FileOperation;
 use model::{Outcome, Reply};
 use units::{Clock, RealClock};
 
@@ -49,7 +49,7 @@ use self::frame::BufferPool;
 use self::paths::SmbPaths;
 use super::FileClientOptions;
 use super::content::ClientContent;
-use super::failure::{PerformedAction, reply};
+use super::failure::{PerformedAction, session_reply};
 use super::first_data::FirstDataTimer;
 use super::path_text::PathText;
 use crate::net::{SourceAddressError, TargetEndpoint, TargetPolicy};
@@ -150,14 +150,12 @@ impl Driver for SmbDriver {
         let (n_exchanges, result) = Box::pin(self.act(operation)).await;
         let done = self.context.clock.now();
         let ends_session = result.is_err_and(|failure| failure.ends_session);
-        let result = result.map_err(SmbFailure::into_file_failure);
-        let mut reply = reply(operation, sent, PerformedAction { done, n_exchanges, result });
+        let mut reply = session_reply(operation, sent, PerformedAction { done, n_exchanges, result });
         self.first_data.note(operation, &mut reply);
-        if !ends_session {
-            return reply;
+        if ends_session {
+            self.session = None;
         }
-        self.session = None;
-        Reply { answer: FileAnswer::SessionLost.to_u64(), ..reply }
+        reply
     }
 
     fn give_up(&mut self) {

@@ -14,7 +14,6 @@
 //! Waiting for credits is part of the response time: a server that grants few of them has fewer requests in flight. Where
 //! nothing is in flight that could bring more, a request that cannot be paid for fails.
 
-use std::collections::VecDeque;
 use std::future::poll_fn;
 use std::io;
 use std::pin::Pin;
@@ -22,11 +21,11 @@ use std::rc::Rc;
 use std::task::{Context, Poll, ready};
 
 use engine::{Driver, SessionError};
-use files::{ExistingFile, FileAction, FileAnswer, FileOperation, FilePath, FileRange};
+use files::{ExistingFile, FileAction, FileOperation, FilePath, FileRange};
 use model::Reply;
 use smb2::types::FileId;
 use tokio::io::{AsyncRead, ReadBuf};
-use units::{Clock, Nanos};
+use units::Nanos;
 
 use super::client::SmbClient;
 use super::connection::{ArrivedFrames, READ_BYTES_LEAST, missing_bytes, of_io};
@@ -37,9 +36,9 @@ use super::wire::{OpenMode, Request, SmbReply};
 use super::{SmbContext, describe};
 use crate::file::Durability;
 use crate::file::content::ClientContent;
-use crate::file::failure::{PerformedAction, reply};
 use crate::file::first_data::FirstDataTimer;
 use crate::file::handle_table::OpenFile;
+use crate::file::window::{InFlight, Window};
 
 /// A driver of one client, with its session and its requests in flight.
 #[derive(Debug)]
@@ -50,24 +49,16 @@ pub struct SmbWindowDriver {
     /// The most bytes of a request.
     request_bytes: u32,
     content: ClientContent,
-    first_data: FirstDataTimer,
     session: Option<WindowSession>,
-    /// The operations in flight, by their places.
-    places: Vec<Option<InFlight>>,
-    /// The places of those whose requests were not composed, the oldest first.
-    waiting: VecDeque<usize>,
-    /// The places and results of those that the frame at hand has answered.
+    window: Window<SentRequest>,
+    /// The places and results of the operations that the frame at hand has answered.
     taken: Vec<(usize, Result<(), SmbFailure>)>,
-    /// The places and replies of those that have ended, and were not told.
-    ended: VecDeque<(usize, Reply)>,
 }
 
-/// An operation in flight.
+/// A request whose reply is awaited.
 #[derive(Debug, Clone, Copy)]
-struct InFlight {
-    operation: FileOperation,
-    sent: Nanos,
-    /// The path of its file, once the request was composed.
+struct SentRequest {
+    /// The path of the file that is read or written.
     path: Option<FilePath>,
     /// The generation of the bytes that it writes.
     generation: u32,
@@ -89,25 +80,15 @@ impl SmbWindowDriver {
     pub fn new(context: Rc<SmbContext>, client: u32, n_places: usize, request_bytes: u32) -> SmbWindowDriver {
         let content = ClientContent::new(&context.clients);
         let first_data = FirstDataTimer::new(context.clients.times_first_data);
-        SmbWindowDriver {
-            context,
-            client,
-            request_bytes,
-            content,
-            first_data,
-            session: None,
-            places: vec![None; n_places],
-            waiting: VecDeque::new(),
-            taken: Vec::new(),
-            ended: VecDeque::new(),
-        }
+        let window = Window::new(context.clock, first_data, n_places);
+        SmbWindowDriver { context, client, request_bytes, content, session: None, window, taken: Vec::new() }
     }
 
     /// Opens the session.
     async fn open_session(&mut self) -> Result<(), super::SmbSessionError> {
         let context = Rc::clone(&self.context);
         let mut client = Box::pin(context.open()).await?;
-        client.connection.session.widen(self.places.len(), self.request_bytes);
+        client.connection.session.widen(self.window.n_places(), self.request_bytes);
         self.session = Some(WindowSession { client, unsent: None, n_sent: 0, arrived: None });
         Ok(())
     }
@@ -116,11 +97,11 @@ impl SmbWindowDriver {
     /// has ended. What ends the session ends all operations.
     fn poll_ended(&mut self, context: &mut Context<'_>) -> Poll<(usize, Reply)> {
         loop {
-            // What the user asked for since then goes first: the operations that have ended are told one by one.
+            // Operations that have begun since then go first: those that have ended are told one by one.
             if let Err(failure) = self.send(context) {
                 self.lose_session(failure);
             }
-            if let Some(ended) = self.ended.pop_front() {
+            if let Some(ended) = self.window.take_ended() {
                 return Poll::Ready(ended);
             }
             if let Err(failure) = ready!(self.poll_replies(context)) {
@@ -151,29 +132,25 @@ impl SmbWindowDriver {
     /// Composes the request that waits longest. Returns whether there was one, and the session has credits for it, or none of
     /// the others will bring any.
     fn compose_next(&mut self) -> Result<bool, SmbFailure> {
-        let Some(place) = self.waiting.front().copied() else { return Ok(false) };
-        if !self.can_compose(place) && self.waiting.len() < self.n_in_flight() {
+        let Some((place, operation)) = self.window.first_waiting() else { return Ok(false) };
+        if !self.can_compose(&operation) && !self.window.all_wait() {
             return Ok(false);
         }
-        self.waiting.pop_front();
-        match self.compose(place) {
-            Ok(true) => {}
-            Ok(false) => self.finish(place, 0, Ok(())),
+        self.window.take_first_waiting();
+        match self.compose(place, &operation) {
+            Ok(Some(request)) => self.window.composed(place, request),
+            Ok(None) => self.window.end(place, 0, Ok::<(), SmbFailure>(())),
             Err(failure) if failure.ends_session => return Err(failure),
-            Err(failure) => self.finish(place, 0, Err(failure)),
+            Err(failure) => self.window.end(place, 0, Err(failure)),
         }
         Ok(true)
     }
 
-    fn n_in_flight(&self) -> usize {
-        self.places.iter().flatten().count()
-    }
-
-    /// Returns whether there are credits for the operation at a place; all others than of data cost one.
-    fn can_compose(&self, place: usize) -> bool {
-        let (Some(session), Some(one)) = (&self.session, self.places[place]) else { return true };
+    /// Returns whether there are credits for an operation; all others than of data cost one.
+    fn can_compose(&self, operation: &FileOperation) -> bool {
+        let Some(session) = &self.session else { return true };
         let nothing = FileId { persistent: 0, volatile: 0 };
-        let request = match one.operation.action {
+        let request = match operation.action {
             FileAction::Read(_, range) => Request::Read(nothing, 0, length_of(range)),
             FileAction::Write(_, range) => Request::Write(nothing, 0, length_of(range)),
             _ => Request::Close(nothing),
@@ -181,11 +158,13 @@ impl SmbWindowDriver {
         session.client.connection.session.can_pay(&request)
     }
 
-    /// Composes the request of the operation at a place. Returns whether there is one.
-    fn compose(&mut self, place: usize) -> Result<bool, SmbFailure> {
-        let (Some(session), Some(one)) = (&mut self.session, &mut self.places[place]) else {
-            return Ok(true);
-        };
+    /// Composes the request of an operation at a place; `None` if it needs none.
+    fn compose(
+        &mut self,
+        place: usize,
+        operation: &FileOperation,
+    ) -> Result<Option<SentRequest>, SmbFailure> {
+        let Some(session) = &mut self.session else { return Err(SmbFailure::ended(0)) };
         let WindowSession { client, unsent, .. } = session;
         let SmbClient { connection, handles, .. } = &mut **client;
         let not_open = || SmbFailure::violation(Violation::NotOpen, 0);
@@ -194,15 +173,14 @@ impl SmbWindowDriver {
         let SmbContext { clients, paths, .. } = &*self.context;
         let opening =
             |mode: OpenMode| if clients.durability == Durability::Write { mode.durable() } else { mode };
-        match one.operation.action {
+        let mut sent = SentRequest { path: None, generation: 0 };
+        match operation.action {
             FileAction::Open(_, path) => {
-                one.path = Some(path);
                 let mut paths = paths.borrow_mut();
                 let request = Request::Create(paths.of_server(path), opening(OpenMode::EXISTING));
                 connection.session.add(&request, &mut frame)?;
             }
             FileAction::Create(_, path, existing) => {
-                one.path = Some(path);
                 let mode = match existing {
                     ExistingFile::Refuse => OpenMode::NEW,
                     ExistingFile::Keep => OpenMode::NEW_OR_EXISTING,
@@ -219,23 +197,23 @@ impl SmbWindowDriver {
             FileAction::Flush(handle) => {
                 let open = handles.get(handle).ok_or_else(not_open)?;
                 if clients.durability == Durability::Relaxed {
-                    return Ok(false);
+                    return Ok(None);
                 }
                 connection.session.add(&Request::Flush(open.file), &mut frame)?;
             }
             FileAction::Read(handle, range) => {
                 let open = handles.get(handle).ok_or_else(not_open)?;
-                one.path = Some(open.path);
+                sent.path = Some(open.path);
                 let request = Request::Read(open.file, range.offset, length_of(range));
                 connection.session.add(&request, &mut frame)?;
             }
             FileAction::Write(handle, range) => {
                 let open = handles.get(handle).ok_or_else(not_open)?;
-                one.path = Some(open.path);
+                sent.path = Some(open.path);
                 let request = Request::Write(open.file, range.offset, length_of(range));
                 connection.session.add(&request, &mut frame)?;
                 let bytes = frame.claim(length_of(range) as usize);
-                one.generation = self.content.fill(open.path, range.offset, bytes);
+                sent.generation = self.content.fill(open.path, range.offset, bytes);
             }
             // Streams have no others.
             _ => return Err(SmbFailure::status(NtStatus::NOT_SUPPORTED)),
@@ -243,7 +221,7 @@ impl SmbWindowDriver {
         connection.session.seal(&mut frame)?;
         connection.n_exchanges += 1;
         *unsent = Some(frame);
-        Ok(true)
+        Ok(Some(sent))
     }
 
     /// Takes the frames that have arrived as a whole.
@@ -274,13 +252,15 @@ impl SmbWindowDriver {
             let end = FRAME_HEAD_BYTES + length;
             let Some(frame) = bytes.get_mut(FRAME_HEAD_BYTES..end) else { return Ok(()) };
             *n_taken += end;
-            let (places, content, taken) = (&self.places, &mut self.content, &mut self.taken);
+            let (window, content, taken) = (&self.window, &mut self.content, &mut self.taken);
             connection.session.take_any(frame, &mut |place, _, reply| {
-                let Some(one) = places[place] else { return Ok(()) };
-                let result = take_reply(&one, &reply, content);
+                let Some(InFlight { operation, call: Some(request), .. }) = window.in_flight(place) else {
+                    return Ok(());
+                };
+                let result = take_reply(&operation, &request, &reply, content);
                 let opened = result.as_ref().ok().copied().flatten();
                 if let (FileAction::Open(handle, path) | FileAction::Create(handle, path, _), Some(file)) =
-                    (one.operation.action, opened)
+                    (operation.action, opened)
                 {
                     handles.insert(handle, OpenFile { path, file });
                 }
@@ -290,7 +270,7 @@ impl SmbWindowDriver {
             let mut is_lost = false;
             while let Some((place, result)) = self.taken.pop() {
                 is_lost |= result.is_err_and(|failure| failure.ends_session);
-                self.finish(place, 1, result);
+                self.window.end(place, 1, result);
             }
             if is_lost {
                 return Err(SmbFailure::ended(0));
@@ -298,47 +278,25 @@ impl SmbWindowDriver {
         }
     }
 
-    /// Ends the operation at a place, which has taken so many exchanges.
-    fn finish(&mut self, place: usize, n_exchanges: u64, result: Result<(), SmbFailure>) {
-        let Some(InFlight { operation, sent, .. }) = self.places[place].take() else { return };
-        let done = self.context.clock.now();
-        let ends_session = result.is_err_and(|failure| failure.ends_session);
-        let result = result.map_err(SmbFailure::into_file_failure);
-        let mut reply = reply(&operation, sent, PerformedAction { done, n_exchanges, result });
-        self.first_data.note(&operation, &mut reply);
-        if ends_session {
-            reply.answer = FileAnswer::SessionLost.to_u64();
-        }
-        self.ended.push_back((place, reply));
-    }
-
-    /// Ends the session and all operations in flight. The one that was sent first fails for the reason of that, and the others
-    /// because the session is lost.
+    /// Ends the session and all operations in flight.
     fn lose_session(&mut self, failure: SmbFailure) {
         self.session = None;
-        self.waiting.clear();
         self.taken.clear();
-        let in_flight = self.places.iter().enumerate();
-        let first = in_flight.filter_map(|(place, one)| Some((one.as_ref()?.sent, place))).min();
-        if let Some((_, place)) = first {
-            self.finish(place, 0, Err(failure));
-        }
-        for place in 0..self.places.len() {
-            self.finish(place, 0, Err(SmbFailure::ended(0)));
-        }
+        self.window.lose_session(failure);
     }
 }
 
 /// Takes the reply to an operation: verifies what was read, and notes what was written. Returns the file that it opened.
 fn take_reply(
-    one: &InFlight,
+    operation: &FileOperation,
+    request: &SentRequest,
     reply: &SmbReply<'_>,
     content: &mut ClientContent,
 ) -> Result<Option<FileId>, SmbFailure> {
     if !reply.status.is_success() {
         return Err(SmbFailure::status(reply.status));
     }
-    match (one.operation.action, one.path) {
+    match (operation.action, request.path) {
         (FileAction::Open(..), _) => Ok(Some(reply.opened()?.id)),
         (FileAction::Create(_, path, _), _) => {
             let opened = reply.opened()?;
@@ -357,7 +315,7 @@ fn take_reply(
             if u64::from(n_written) < range.length {
                 return Err(SmbFailure::violation(Violation::Short, n_written.into()));
             }
-            content.written(path, range, one.generation);
+            content.written(path, range, request.generation);
             Ok(None)
         }
         _ => Ok(None),
@@ -439,13 +397,12 @@ impl Driver for SmbWindowDriver {
     }
 
     fn begin(&mut self, place: usize, operation: &FileOperation, sent: Nanos) {
-        self.places[place] = Some(InFlight { operation: *operation, sent, path: None, generation: 0 });
-        self.waiting.push_back(place);
+        self.window.begin(place, operation, sent);
     }
 
     async fn end(&mut self) -> (usize, Reply) {
         if self.session.is_none()
-            && self.ended.is_empty()
+            && !self.window.has_ended()
             && let Err(error) = self.open_session().await
         {
             self.lose_session(error.into_failure());
@@ -455,15 +412,12 @@ impl Driver for SmbWindowDriver {
 
     fn give_up(&mut self) {
         self.session = None;
-        self.waiting.clear();
-        self.ended.clear();
-        self.places.fill(None);
+        self.window.forget_all();
     }
 
     /// Gives up the session, too: nobody reads the reply any more.
     fn give_up_place(&mut self, place: usize) {
-        self.places[place] = None;
-        self.ended.retain(|(ended, _)| *ended != place);
+        self.window.forget(place);
         self.lose_session(SmbFailure::ended(0));
     }
 
