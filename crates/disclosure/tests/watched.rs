@@ -1,8 +1,8 @@
 //! A run whose machine was watched: bottleneck, demands, counters.
 
 use analysis::attribute::{
-    Attribution, Bottleneck, CAUSES, Certainty, CpuNeighbor, DemandUnit, Indicator, Indicators, RateBounds,
-    ResourceDemand, UsedUpQuota,
+    Attribution, Bottleneck, CAUSES, Certainty, Condition, CpuNeighbor, DemandUnit, Indicator, Indicators,
+    RateBounds, ResourceDemand, UsedUpQuota,
 };
 use analysis::finding::ProgramCpuUse;
 use analysis::{LoadPointResult, ResourceUsage, SeriesUsage, SharedCpus};
@@ -284,6 +284,25 @@ fn advice_follows_from_the_indicators_beside_the_bottleneck() {
     let at_log = |value| page(Bottleneck::DiskOperations, Indicator::SessionsAtLog, value);
     let log = "Its log comes first";
     assert!(at_log(0.5).contains(log) && !at_log(0.4).contains(log), "{}", at_log(0.5));
+}
+
+/// An indicator that must lie between two thresholds is evidence twice, with one value.
+#[test]
+fn the_analysis_names_an_indicator_once() {
+    let mut fixture = watched();
+    let mut n_changed = 0;
+    for attribution in fixture.analysis.load_points.iter_mut().filter_map(|point| point.attribution.as_mut())
+    {
+        let Some(first @ (condition, _)) = attribution.evidence.first().copied() else { continue };
+        let other = Condition { indicator: Indicator::DiskBusy, ..condition };
+        attribution.evidence = vec![first, first, (other, 0.043)];
+        n_changed += 1;
+    }
+    assert_eq!(n_changed, 3);
+    let markdown = render::markdown(&outline(&fixture.report()));
+    let sentence = markdown.lines().find_map(|line| line.split_once("It is ")).unwrap().1;
+    let brackets = sentence.split_once('(').unwrap().1.split_once(')').unwrap().0;
+    assert_eq!(brackets, "processor use 96 %, disk busy 4 %");
 }
 
 /// The advice of a page about these load points of a run, each with what is changed of its attribution and of the report.

@@ -161,9 +161,11 @@ fn evidence(here: &[&LoadPointResult]) -> Option<String> {
         }
     }
     let clause = |one: &&Attribution| {
-        let evidence = one.evidence.iter().take(2);
-        let said: Vec<String> =
-            evidence.map(|(condition, value)| value_text(condition.indicator, *value)).collect();
+        // An indicator between two thresholds is two conditions.
+        let mut said: Vec<String> =
+            one.evidence.iter().map(|(condition, value)| value_text(condition.indicator, *value)).collect();
+        said.dedup();
+        said.truncate(2);
         let brackets = if said.is_empty() { String::new() } else { format!(" ({})", said.join(", ")) };
         format!("{}{brackets}", bottleneck_adjective(one))
     };
