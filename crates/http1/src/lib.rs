@@ -9,18 +9,8 @@
 //! leaves one meaning: blanks behind chunk sizes, bare line feeds, `identity`, folded lines ([`unfolded`]). `tests/replies.rs`
 //! has the whole table, and [`faulty_line`] names the line because of which a response is refused.
 //!
-//! ```
-//! use http1::{ParseStatus, RequestMethod, RequestOptions, RequestTemplate, parse_response};
-//!
-//! let request = RequestTemplate::get(&RequestOptions::webstone()).unwrap().bytes("/file5k.html").unwrap();
-//! assert_eq!(&*request, b"GET /file5k.html HTTP/1.0\r\nAccept: */*\r\n\r\n");
-//!
-//! let reply = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello";
-//! let Ok(ParseStatus::Complete { head, length }) = parse_response(reply, RequestMethod::Get) else { panic!() };
-//! let mut body = http1::BodyReader::of_response(head.framing);
-//! let piece = body.read(&reply[length..]).unwrap();
-//! assert!(piece.done && &reply[length..][piece.data] == b"hello");
-//! ```
+//! [`RequestTemplate`] makes requests; [`parse_response`] reads the head of a response, and [`BodyReader`] its body, piece by
+//! piece.
 //!
 //! Sources: RFC 9110 (semantics), RFC 9112 (HTTP/1.1 messages).
 

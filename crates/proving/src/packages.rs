@@ -19,8 +19,9 @@ const POLICY: &str = "/usr/sbin/policy-rc.d";
 pub type RequiredPackage = (&'static str, &'static str);
 
 /// Requirements of the tests: servers by recipe, their page programs, accelerators, Python as another kind of
-/// server, Node and Go for application servers and the cache test suite, slow networks, a captured mix of file operations.
-pub const REQUIRED_PACKAGES: [RequiredPackage; 37] = [
+/// server, Node and Go for application servers and the cache test suite, slow networks, a captured mix of file operations, load agents
+/// through ssh.
+pub const REQUIRED_PACKAGES: [RequiredPackage; 38] = [
     ("cc", "gcc"),
     ("nginx", "nginx-light"),
     ("apache2", "apache2"),
@@ -58,6 +59,7 @@ pub const REQUIRED_PACKAGES: [RequiredPackage; 37] = [
     ("/usr/lib/dovecot/lmtp", "dovecot-lmtpd"),
     ("/usr/lib/postfix/sbin/master", "postfix"),
     ("/usr/share/dbench/client.txt", "dbench"),
+    ("/usr/sbin/sshd", "openssh-server"),
 ];
 
 /// The package that PostgreSQL's servers depend on: it brings the configuration of new clusters, and creates none.

@@ -1,12 +1,14 @@
 //! `audit` finds changes, and nothing else.
 
+use std::fs;
 use std::path::PathBuf;
+use std::sync::OnceLock;
 
 use rusqlite::Connection;
 
 use crate::support::Fixture;
 
-/// Records a run of two load points, changes its file, and returns the output of the audit.
+/// Changes the file of a run of two load points, and returns the output of the audit.
 #[track_caller]
 fn found_after(change: &str) -> String {
     let fixture = Fixture::new();
@@ -22,13 +24,20 @@ fn found_after(change: &str) -> String {
     ended.stdout
 }
 
+/// Writes the file of a run of two load points, which is recorded once for all tests, and returns its path.
 fn recorded(fixture: &Fixture) -> PathBuf {
-    let arguments =
-        ["run", "one-object", "--load", "1,2", "--settle", "0", "--duration", "2", "--out", "run.plim"];
-    let ended = fixture.run(&arguments);
-    ended.assert_run();
-    fixture.run(&["audit", "run.plim"]).expect(0);
-    fixture.path("run.plim")
+    static RECORDED: OnceLock<Vec<u8>> = OnceLock::new();
+    let bytes = RECORDED.get_or_init(|| {
+        let fixture = Fixture::new();
+        let arguments =
+            ["run", "one-object", "--load", "1,2", "--settle", "0", "--duration", "2", "--out", "run.plim"];
+        fixture.run(&arguments).assert_run();
+        fixture.run(&["audit", "run.plim"]).expect(0);
+        fs::read(fixture.path("run.plim")).unwrap()
+    });
+    let run = fixture.path("run.plim");
+    fs::write(&run, bytes).unwrap();
+    run
 }
 
 #[track_caller]

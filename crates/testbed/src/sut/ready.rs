@@ -11,10 +11,14 @@ use std::time::Duration;
 use serde::Deserialize;
 
 use super::SutError;
+use super::managed_process::PAUSE;
 use super::web::ProbeError;
 
 /// Time limit of one attempt.
 pub(super) const ATTEMPT_MAX: Duration = Duration::from_secs(2);
+
+/// The time between two commands that ask whether the server is ready.
+const COMMAND_PAUSE: Duration = Duration::from_millis(50);
 
 /// A reason why a server does not answer yet.
 #[derive(Debug, thiserror::Error)]
@@ -56,6 +60,15 @@ pub(super) enum NotReady {
 }
 
 impl NotReady {
+    /// Returns the time until the next attempt. A command is a process each time, whose start would slow down that of the
+    /// server.
+    pub(super) fn pause(&self) -> Duration {
+        match self {
+            NotReady::Command(_) => COMMAND_PAUSE,
+            _ => PAUSE,
+        }
+    }
+
     /// Returns it as the reason of a program beside the server.
     pub(super) fn of(self, title: &str) -> NotReady {
         NotReady::Beside { title: title.to_owned(), reason: Box::new(self) }

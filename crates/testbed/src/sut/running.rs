@@ -160,7 +160,7 @@ impl RunningSut {
                 }
                 Err(_) if stop.load(Ordering::Relaxed) => return Ok(()),
                 Err(last) if limit <= clock.now() => return Err(self.not_ready(timeout, &last)),
-                Err(_) => std::thread::sleep(PAUSE),
+                Err(reason) => std::thread::sleep(reason.pause()),
             }
         }
     }

@@ -10,7 +10,6 @@
 mod binary;
 mod output;
 
-use std::collections::BTreeSet;
 use std::fs;
 use std::process::Stdio;
 use std::sync::Mutex;
@@ -18,7 +17,7 @@ use std::sync::Mutex;
 use anyhow::{Context, Result, ensure};
 use proving::build::DEVELOPMENT_FEATURES;
 use proving::noise::{AcceptedRuns, LOG_VARIABLE, RaisedPriority};
-use proving::shell::{self, cargo, root, run, say};
+use proving::shell::{self, cargo, say};
 use serde_json::Value;
 
 use binary::{Binary, Conditions};
@@ -121,7 +120,6 @@ pub(crate) fn perform() -> Result<AcceptedRuns> {
         lane.errors.extend(binary.perform_again(tests, conditions).err());
     }
     drop(precedence);
-    lane.errors.extend(documentation_tests().err());
     println!(
         "\nthe slowest tests, by the time from start to end, while others ran beside them:\n{}",
         slowest(lane.times, LISTED)
@@ -189,52 +187,11 @@ fn build() -> Result<Vec<Binary>> {
     Ok(binaries)
 }
 
-/// Runs the examples in documentation, if there are any: finding them by `cargo test --doc` takes longer than
-/// this.
-fn documentation_tests() -> Result<()> {
-    let crates = root().join("crates");
-    let mut packages = BTreeSet::new();
-    for file in shell::sources(&crates)? {
-        if has_code_in_documentation(&fs::read_to_string(&file)?) {
-            let package = file.strip_prefix(&crates)?.iter().next().context("a source lies in a crate")?;
-            packages.insert(package.to_string_lossy().into_owned());
-        }
-    }
-    if packages.is_empty() {
-        println!("no code in documentation, so no tests of it");
-        return Ok(());
-    }
-    let mut test = cargo(&["test", "--doc"]);
-    for package in &packages {
-        test.args(["--package", package]);
-    }
-    run(say(&mut test))
-}
-
-/// Returns whether documentation in a source has a block that is not marked as text.
-fn has_code_in_documentation(source: &str) -> bool {
-    let fence = |line: &'_ str| -> Option<String> {
-        let line = line.trim_start();
-        let comment = line.strip_prefix("/// ").or_else(|| line.strip_prefix("//! "))?;
-        comment.strip_prefix("```").map(str::to_owned)
-    };
-    // Every other fence ends a block.
-    source.lines().filter_map(fence).step_by(2).any(|language| language != "text")
-}
-
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use proving::shell::root;
 
-    #[test]
-    fn blocks_of_text_in_documentation_are_no_code() {
-        let text = "//! ```text\n//! a → b\n//! ```\n";
-        assert!(!has_code_in_documentation(text));
-        assert!(has_code_in_documentation(&format!(
-            "{text}    /// ```\n    /// assert!(true);\n    /// ```\n"
-        )));
-        assert!(!has_code_in_documentation("let fence = \"```\";\n"));
-    }
+    use super::*;
 
     #[test]
     fn the_listed_crates_and_binaries_exist() {

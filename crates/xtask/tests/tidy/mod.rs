@@ -1,5 +1,5 @@
 //! Names and doc comments that a stranger can read: no home-made words as type names, no names of shared types without a
-//! noun, no doc lines that begin with a question word, and no two public types of one name in different crates. Also walls that cargo does not keep: pure
+//! noun, no doc lines that begin with a question word, no code in documentation, and no two public types of one name in different crates. Also walls that cargo does not keep: pure
 //! crates use nothing impure, the rooms of a crate import in one direction, `observe` only looks, the crates that serve all
 //! protocol families do not speak of the web, and errors that are texts become fewer.
 //!
@@ -160,6 +160,28 @@ fn shared_names(sources: &[Source]) -> Vec<Finding> {
     findings
 }
 
+/// Finds blocks of code in documentation: cargo compiles them with all dependencies anew, for one example.
+fn code_in_documentation(sources: &[Source]) -> Vec<Finding> {
+    let fence = |line: &'_ str| -> Option<String> {
+        let comment = line.trim_start().strip_prefix("//")?.trim_start_matches(['/', '!']);
+        comment.trim_start().strip_prefix("```").map(str::to_owned)
+    };
+    let mut findings = Vec::new();
+    for source in sources {
+        let fences = source.lines.iter().enumerate().filter_map(|(index, line)| Some((index, fence(line)?)));
+        // Every other fence ends a block.
+        for (index, _) in fences.step_by(2).filter(|(_, language)| language != "text") {
+            findings.push(Finding {
+                path: source.path.clone(),
+                line: index + 1,
+                subject: "```".into(),
+                advice: "code in documentation: make it a test, or mark the block as `text`".into(),
+            });
+        }
+    }
+    findings
+}
+
 /// Returns a line for each finding that no exception lets through, and for each exception that lets nothing through.
 fn complaints(findings: &[Finding], exceptions: &[Exception]) -> Vec<String> {
     let lets_through = |(path, subject): &Exception, finding: &Finding| {
@@ -200,6 +222,18 @@ fn no_doc_comment_begins_with_a_question_word() {
 #[test]
 fn no_two_crates_have_a_public_type_of_one_name() {
     check(&shared_names(sources()), &[]);
+}
+
+#[test]
+fn no_documentation_has_code_that_is_compiled() {
+    check(&code_in_documentation(sources()), &[]);
+}
+
+#[test]
+fn blocks_of_text_in_documentation_are_no_code() {
+    let text = "//! ```text\n//! a → b\n//! ```\n    /// ```\n    /// assert!(true);\n    /// ```\n//! ```rust\n//! ```\n";
+    assert_eq!(found(code_in_documentation, text), ["4 ```", "7 ```"]);
+    assert_eq!(found(code_in_documentation, "let fence = \"```\";\n"), [""; 0]);
 }
 
 /// Findings in the lines of one made-up source, as "line subject".
