@@ -4,6 +4,7 @@
 
 #![no_main]
 
+mod agent_messages;
 mod app_replies;
 mod cache;
 mod cache_disk;
@@ -54,6 +55,8 @@ const TARGETS: &[Target] = &[
     ("mail-message", mail_replies::message),
     ("smb-reply", smb_replies::reply),
     ("smb-login", smb_replies::login),
+    ("agent-message", agent_messages::of_agent),
+    ("controller-message", agent_messages::to_agent),
     ("templates", sessions::templates),
     ("data", sessions::data),
     ("set-cookie", sessions::set_cookie),

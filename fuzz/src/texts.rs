@@ -78,7 +78,9 @@ pub fn curl(bytes: &[u8]) {
             assert!(!read.requests.is_empty());
             assert!(read.requests.iter().all(|request| request.url.contains("://")));
         }
-        Err(faults) => assert!(faults.iter().all(|fault| !fault.to_string().is_empty()) && !faults.is_empty()),
+        Err(faults) => {
+            assert!(faults.iter().all(|fault| !fault.to_string().is_empty()) && !faults.is_empty())
+        }
     });
 }
 

@@ -54,7 +54,7 @@ mod transcripts;
 
 pub use agent_error::{AgentError, AgentFailureKind, AgentRecordError};
 pub use agent_link::{
-    AgentFleet, AgentHello, AgentOptions, AgentPlace, ConnectError, ConnectProblem, ConnectedAgent,
+    AgentFleet, AgentHello, AgentOptions, AgentPlace, ConnectError, ConnectProblem, ConnectedAgent, untrusted,
 };
 pub use agents::{AgentEnd, serve_agent};
 pub use cache_state_error::CacheStateError;
