@@ -50,7 +50,7 @@ fn table(analysis: &Analysis, intervals: bool) -> Table {
     } else {
         ""
     };
-    let small = if intervals { " In smaller type: 95 % intervals." } else { "" };
+    let small = if intervals { " Behind a value: its 95 % interval." } else { "" };
     Table::new("Results per load point", columns(terms, shown), rows).note(format!(
         "Rates count operations that completed in the steady phase{counted}. Little’s Law is the \
          mean number of operations in progress. Formulas: see Method.{small}"
