@@ -42,6 +42,22 @@ impl Document {
         }
         self
     }
+
+    /// Returns the document without the long tables that are folded where a medium can do so.
+    pub fn without_bulk(mut self) -> Document {
+        let is_bulky = |block: &Block| matches!(block, Block::Fold { bulky: true, .. });
+        let mut n_left_out = 0;
+        for section in &mut self.sections {
+            let n_before = section.blocks.len();
+            section.blocks.retain(|block| !is_bulky(block));
+            n_left_out += n_before - section.blocks.len();
+        }
+        if 0 < n_left_out {
+            let note = format!(" {n_left_out} long tables are in the HTML report only.");
+            self.colophon = self.colophon.sentence(&note);
+        }
+        self
+    }
 }
 
 /// The verdict with its reasons, and the modifications of the benchmark's definition.

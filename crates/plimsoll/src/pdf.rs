@@ -7,7 +7,7 @@ use crate::exit::Failure;
 
 /// Renders a document as PDF; `created` is its creation date.
 #[cfg(feature = "pdf")]
-pub fn render(document: &Document, created: WallTime) -> Result<Vec<u8>, Failure> {
+pub(crate) fn render(document: &Document, created: WallTime) -> Result<Vec<u8>, Failure> {
     let pdf = ::pdf::render(document, moment(created))
         .map_err(|error| Failure::new(crate::exit::Exit::Internal, error))?;
     for remark in &pdf.remarks {

@@ -62,9 +62,12 @@ fn write_pdf(
     let run = Run::open(&arguments.run)?;
     let results = Results::of(&run, |_| {})?.priced(price);
     let whole = disclosure::outline(&results.report());
-    // Who loads a page reads two pages; the disclosure of a benchmark is whole.
-    let is_short = results.plan.benchmark.is_urls() && !arguments.full;
-    let document = if is_short { whole.short() } else { whole };
+    // Who loads a page reads two pages, or ten; the disclosure of a benchmark is whole.
+    let document = match (results.plan.benchmark.is_urls(), arguments.full) {
+        (false, _) => whole,
+        (true, true) => whole.without_bulk(),
+        (true, false) => whole.short(),
+    };
     let pdf = pdf::render(&document, run.header().created)?;
     write(path, pdf)?;
     if as_json {

@@ -21,6 +21,9 @@ pub(super) struct Writer {
     depth: usize,
 }
 
+/// The number of sections from which a report has a table of contents.
+const CONTENTS_MIN: usize = 4;
+
 impl Writer {
     /// Writes what stands before the sections, title, verdict and headline, laid out by a function of the layout.
     pub(super) fn opening(&mut self, layout: &str, document: &Document) {
@@ -38,6 +41,7 @@ impl Writer {
             ("hero", hero),
             ("answer", answer.unwrap_or("none".to_owned())),
             ("lead", lead.unwrap_or("none".to_owned())),
+            ("contents", (CONTENTS_MIN <= document.sections.len()).to_string()),
             ("colophon", rich(&document.colophon)),
         ];
         let _ = writeln!(self.main, "#import \"layout.typ\": *\n#show: {layout}.with(");
