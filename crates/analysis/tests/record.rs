@@ -88,6 +88,7 @@ pub(crate) fn plan(load: Load, settle: u64, steady: u64) -> Plan {
         sut: SutPlan { quota: Some(0.5), quota_reason: "asked for".to_owned(), ..SutPlan::of("built-in") },
         agents: vec![AgentPlan::only(2)],
         arrival_lanes: load.arrival_lanes(false),
+        shape: None,
         source_addresses: Vec::new(),
         search: None,
         refinement: None,

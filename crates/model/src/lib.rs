@@ -34,6 +34,7 @@ mod schedule;
 mod secret;
 mod secrets;
 mod setting;
+mod shape;
 mod testbed;
 mod user;
 mod with_serde;
@@ -94,6 +95,7 @@ pub use setting::{
     ChosenSetting, Configuration, DefinitionKey, Setting, SettingChoice, SettingError, SettingKind,
     SettingValue, SettingValueError,
 };
+pub use shape::{STAGES_MAX, Shape, Stage};
 pub use testbed::{Fact, FactSection, FactState, LOAD_MACHINE, RUN_VALUES, Testbed};
 pub use user::{Mix, Step, User, UserReply};
 pub use words::{Noun, Words, capitalized};

@@ -458,6 +458,7 @@ mod tests {
             sut: SutPlan::of(""),
             agents: vec![AgentPlan::only(1)],
             arrival_lanes: std::num::NonZeroU16::MIN,
+            shape: None,
             source_addresses: vec![],
             search: None,
             refinement: None,

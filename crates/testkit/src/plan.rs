@@ -73,6 +73,7 @@ fn plan(seed: u64, loads: impl IntoIterator<Item = Load>, phases: Phases) -> Pla
     Plan {
         format: PLAN_FORMAT,
         arrival_lanes: lanes.max().unwrap_or(NonZeroU16::MIN),
+        shape: None,
         benchmark: BenchmarkId { id: "simulation".to_owned(), version: 1, title: "Simulation".to_owned() },
         seed,
         catalog: workload.catalog(),

@@ -57,6 +57,7 @@ pub fn make_plan(
         sut: overrides.sut.clone(),
         agents: agents(overrides),
         arrival_lanes: NonZeroU16::MIN,
+        shape: None,
         source_addresses: overrides.source_addresses.clone(),
     };
     plan.refinement = refinement(&plan, overrides);

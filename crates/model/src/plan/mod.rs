@@ -11,7 +11,9 @@ use std::num::NonZeroU16;
 use serde::{Deserialize, Serialize};
 use units::Nanos;
 
-use crate::{AgentPlan, Catalog, Limit, Load, LoadPoint, Phases, Schedule, Workload, partition, with_serde};
+use crate::{
+    AgentPlan, Catalog, Limit, Load, LoadPoint, Phases, Schedule, Shape, Workload, partition, with_serde,
+};
 
 pub use sut::{CertificateCheck, CpuQuota, LimitInForce, ServerLimit, SutPlan};
 
@@ -38,6 +40,9 @@ pub struct Plan {
     /// The load points in the order in which they are run; indexes 0, 1, 2… Not empty, but for a search that has not
     /// begun: it adds them one by one. Those that a refinement adds follow the planned ones.
     pub load_points: Vec<LoadPoint>,
+    /// The load over time within the only load point; `None` where the load of each stays the same.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shape: Option<Shape>,
     /// The search that replaces given load points.
     pub search: Option<Search>,
     /// The load points that the run may add to the planned ones; `None` for none.

@@ -78,6 +78,7 @@ fn plan(n_load_points: u32) -> Plan {
         },
         agents: vec![AgentPlan { cpus: vec![1], ..AgentPlan::only(1) }],
         arrival_lanes: std::num::NonZeroU16::MIN,
+        shape: None,
         source_addresses: vec!["127.0.0.2".parse().unwrap()],
         search: None,
         refinement: None,
