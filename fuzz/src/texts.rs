@@ -8,8 +8,8 @@ use benchmarks::web::webstone::Filelist;
 use drivers::web::Target;
 use languages::{HttpUrl, parse_bytes, parse_curl, parse_load, parse_rates, parse_time, parse_time_up_to};
 use model::{
-    Definition, DiskShare, Family, Notes, PathPattern, PercentileRank, PriceList, SettingKind,
-    ValueDistribution, parse_limits,
+    Definition, DiskShare, Family, Notes, PathPattern, PercentileRank, PriceList, STAGES_MAX, SettingKind,
+    Shape, ValueDistribution, parse_level_span, parse_level_steps, parse_limits, parse_stages,
 };
 use observe::prometheus::{Samples, SeriesTables};
 use observe::{
@@ -89,6 +89,12 @@ pub fn loads(bytes: &[u8]) {
         shown(parse_load(text));
         shown(parse_rates(text));
         shown(parse_cpu_list(text));
+        shown(parse_level_span(text));
+        shown(parse_level_steps(text));
+        if let Ok(list) = parse_stages(text) {
+            assert_eq!(parse_stages(&list.to_string()).as_ref(), Ok(&list));
+            assert!(Shape::of(&list, Vec::new()).stages.len() <= STAGES_MAX);
+        }
     });
 }
 

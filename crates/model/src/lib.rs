@@ -53,8 +53,8 @@ pub use content::{CHUNK_BYTES, Content};
 pub use counter::{Counter, CounterKind, CounterUnit};
 pub use definition::{
     DEFINITION_FORMAT, DataDefinition, DataFormat, Definition, FileDefinition, FilelistSource, Levels,
-    LoadDefinition, LoadUnit, OpenLoopDefinition, QuickDefinition, SqlDefinition, WebDefinition,
-    WorkloadDefinition, WorkloadSource, definition_schema, header_name_fault,
+    LoadDefinition, LoadUnit, OpenLoopDefinition, QuickDefinition, SqlDefinition,
+    WebDefinition, WorkloadDefinition, WorkloadSource, definition_schema, header_name_fault,
 };
 pub use disk_share::{DiskShare, DiskShareError};
 pub use family::Family;
@@ -95,7 +95,10 @@ pub use setting::{
     ChosenSetting, Configuration, DefinitionKey, Setting, SettingChoice, SettingError, SettingKind,
     SettingValue, SettingValueError,
 };
-pub use shape::{STAGES_MAX, Shape, Stage};
+pub use shape::{
+    LevelSpan, LevelSteps, STAGES_MAX, Shape, ShapePreset, Stage, StageFault, StageList, StageListError,
+    parse_level_span, parse_level_steps, parse_stage_texts, parse_stages,
+};
 pub use testbed::{Fact, FactSection, FactState, LOAD_MACHINE, RUN_VALUES, Testbed};
 pub use user::{Mix, Step, User, UserReply};
 pub use words::{Noun, Words, capitalized};

@@ -6,6 +6,14 @@
 //!
 //! The whole shape is the steady phase of its load point, and every stage is judged by itself: figures of stages with
 //! different loads are never merged.
+//!
+//! - `stage_list`: stages as people write them
+//! - `presets`: shapes with a name, and the stages that they stand for
+//! - `ramps`: ramps, cut into stages that are judged
+
+mod presets;
+mod ramps;
+mod stage_list;
 
 use std::ops::Range;
 
@@ -14,19 +22,44 @@ use units::Nanos;
 
 use crate::{Limit, with_serde};
 
+pub use presets::ShapePreset;
+pub use stage_list::{
+    LevelSpan, LevelSteps, StageFault, StageList, StageListError, parse_level_span, parse_level_steps,
+    parse_stage_texts, parse_stages,
+};
+
 /// The most stages of a shape: four for every hour of a day.
 pub const STAGES_MAX: usize = 96;
 
 /// The load of one load point over time. A shape of a valid plan has 1 to [`STAGES_MAX`] stages, of whole seconds each, and a
-/// level above 0 somewhere; its plan has one load point, whose load is the highest level.
+/// level above 0 somewhere; its plan has one load point, whose load is the highest level. A stored one that is not valid is not
+/// read.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(try_from = "StoredShape")]
 pub struct Shape {
     /// The stages, in order.
     pub stages: Vec<Stage>,
     /// The limits that end the load point when one is broken; empty: it ends with its last stage.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub until: Vec<Limit>,
+}
+
+/// A shape as it is stored, which may be none.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct StoredShape {
+    stages: Vec<Stage>,
+    #[serde(default)]
+    until: Vec<Limit>,
+}
+
+impl TryFrom<StoredShape> for Shape {
+    type Error = StageFault;
+
+    fn try_from(StoredShape { stages, until }: StoredShape) -> Result<Shape, StageFault> {
+        StageList::check(&stages)?;
+        Ok(Shape { stages, until })
+    }
 }
 
 /// A part of a load point whose level of load is constant, or rises or falls linearly.
@@ -148,6 +181,26 @@ impl Shape {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Goal: a run file that was tampered with brings no stage without a length and no level that is none.
+    #[test]
+    fn a_stored_shape_that_is_none_is_not_read() {
+        let read = |stages: &str| serde_json::from_str::<Shape>(&format!("{{\"stages\":[{stages}]}}"));
+        let stage =
+            |length: &str, from: &str| format!("{{\"length_ns\":{length},\"from\":{from},\"to\":5.0}}");
+        assert_eq!(read(&stage("2000000000", "0.0")).unwrap().stages.len(), 1);
+        for stages in [
+            String::new(),
+            stage("0", "1.0"),
+            stage("1500000000", "1.0"),
+            stage("1000000000", "-1.0"),
+            stage("1000000000", "1e300"),
+            stage("18446744073000000000", "1.0"),
+            vec![stage("1000000000", "1.0"); STAGES_MAX + 1].join(","),
+        ] {
+            assert!(read(&stages).is_err(), "{stages}");
+        }
+    }
 
     fn shape(stages: &[(u64, f64, f64)]) -> Shape {
         let stage = |&(seconds, from, to)| Stage { length: Nanos::from_secs(seconds), from, to };
