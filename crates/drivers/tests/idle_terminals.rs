@@ -72,6 +72,7 @@ fn setup(workload: &OrderEntryWorkload) -> PointSetup {
             ramp_down: s(0),
             drain: s(2),
         },
+        shape: None,
         catalog: workload.catalog(),
         seed: 1,
         time_limit: s(60),

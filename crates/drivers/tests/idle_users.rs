@@ -146,6 +146,7 @@ fn seconds_with(operations_per_s: u32) -> Seconds {
         assignment: partition(0, point.load, 1).remove(0),
         schedule: None,
         phases,
+        shape: None,
         catalog: Catalog { pauses: vec![pause], ..Catalog::default() },
         seed: 1,
         time_limit: s(60),

@@ -42,6 +42,7 @@ mod dispatcher;
 mod driver;
 mod due_queue;
 mod examples;
+mod lifetime;
 mod open;
 mod point;
 mod point_context;

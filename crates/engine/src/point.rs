@@ -5,10 +5,11 @@ use std::rc::Rc;
 use model::{Mix, Phase, Phases};
 use units::{Clock, Nanos};
 
-use crate::closed::{self, Lifetime};
+use crate::closed;
 use crate::dispatcher::Dispatcher;
 use crate::driver::Driver;
 use crate::examples::Examples;
+use crate::lifetime::Lifetime;
 use crate::open;
 use crate::point_context::{PointContext, RecordSink, Spawn, UserContext};
 use crate::recorder::Recorder;
@@ -86,27 +87,13 @@ fn start_users<C, D, M>(
     let n_places = mix.in_flight();
     for (user, driver) in users {
         let rng = user_rng(setup, user);
-        let lifetime = lifetime_of(user, setup, point.origin);
+        let lifetime = Lifetime::of(user, setup, point.origin);
         let context = UserContext::new(Rc::clone(point));
         if D::HAS_WINDOW && 1 < n_places {
             spawn.spawn(window::user(context, driver, (mix.user(user), rng), lifetime, n_places));
         } else {
             spawn.spawn(closed::user(context, driver, mix.user(user), rng, lifetime));
         }
-    }
-}
-
-/// Returns the lifetime of a user: users are spread evenly over the ramps.
-pub(crate) fn lifetime_of(user: u32, setup: &PointSetup, origin: Nanos) -> Lifetime {
-    let users = u128::from(setup.point.load.in_flight_max());
-    let part = |length: Nanos| {
-        let nanos = u128::from(length.0) * u128::from(user) / users;
-        Nanos(u64::try_from(nanos).expect("a part of a length is no longer than it"))
-    };
-    let leave = setup.phases.start_of(Phase::RampDown);
-    Lifetime {
-        from: origin + part(setup.phases.ramp_up),
-        until: origin + leave + part(setup.phases.ramp_down),
     }
 }
 

@@ -544,6 +544,7 @@ mod tests {
             assignment: Assignment { load_point: 0, share: 0, n_shares: 1, users: 0..n_users },
             schedule: None,
             phases,
+            shape: None,
             catalog,
             seed: 1,
             time_limit: S(1),

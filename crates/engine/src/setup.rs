@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use model::{Assignment, Catalog, LoadPoint, Phases, Schedule, SliceSchedule};
+use model::{Assignment, Catalog, LoadPoint, Phases, Schedule, Shape, SliceSchedule};
 use units::Nanos;
 
 use crate::session::OpenedSessions;
@@ -34,6 +34,9 @@ pub struct PointSetup {
     pub schedule: Option<Schedule>,
     /// Its phases.
     pub phases: Phases,
+    /// The load over time within its steady phase, which users of a closed loop follow; the schedule of an open loop has it. `None`
+    /// where the load stays the same.
+    pub shape: Option<Shape>,
     /// The catalog of the run.
     pub catalog: Catalog,
     /// The run's seed.
@@ -46,7 +49,7 @@ impl PointSetup {
     /// Returns this thread's part of the schedule: the operations of its users where they have state, else its slice.
     /// `None` for a closed loop.
     pub(crate) fn slice(&self, has_user_state: bool) -> Option<SliceSchedule> {
-        let schedule = self.schedule?;
+        let schedule = self.schedule.as_ref()?;
         let share = &self.assignment;
         Some(if has_user_state {
             schedule.of_users(share.users.clone(), self.point.load.in_flight_max())
@@ -57,7 +60,7 @@ impl PointSetup {
 
     /// Returns the operations of one user with state; `None` for a closed loop.
     pub(crate) fn schedule_of(&self, user: u32) -> Option<SliceSchedule> {
-        Some(self.schedule?.of_users(user..user + 1, self.point.load.in_flight_max()))
+        Some(self.schedule.as_ref()?.of_users(user..user + 1, self.point.load.in_flight_max()))
     }
 }
 

@@ -78,6 +78,19 @@ impl UserTimes {
         (self.now, self.has_waited) = (at, true);
     }
 
+    /// Returns the time until which a pause lasts that was interrupted; `None` if there is none.
+    pub(crate) fn rest_of_pause(&self) -> Option<Nanos> {
+        (self.now < self.due).then_some(self.due)
+    }
+
+    /// Notes that the user was absent until `at`: all its times go on from there as if no time had passed.
+    pub(crate) fn absent_until(&mut self, at: Nanos) {
+        let absence = at.saturating_sub(self.now);
+        self.now += absence;
+        self.due = self.due.saturating_add(absence);
+        self.last_due = self.last_due.saturating_add(absence);
+    }
+
     /// Returns the times of the next operation.
     pub(crate) fn start(&self) -> StartTimes {
         let due_span = match self.first_pause {
@@ -146,6 +159,30 @@ mod tests {
         assert_eq!(times.start(), start(180, 200, 200, 40));
         times.done(Nanos(210));
         assert_eq!(times.pause(Nanos(60), Due), Some(Nanos(240)));
+    }
+
+    /// Thinking from 130 to 180, absent from 150 to 1000: 30 of the pause are left, and an operation that was done at 1040
+    /// shortly before another absence, until 2000, is followed by the next one at once.
+    #[test]
+    fn an_absence_interrupts_a_pause() {
+        let mut times = UserTimes::arriving(Nanos(100));
+        times.done(Nanos(130));
+        assert_eq!(
+            (times.pause(Nanos(50), Done), times.rest_of_pause()),
+            (Some(Nanos(180)), Some(Nanos(180)))
+        );
+        times.back(Nanos(150));
+        times.absent_until(Nanos(1000));
+        assert_eq!(times.rest_of_pause(), Some(Nanos(1030)));
+        times.back(Nanos(1030));
+        assert_eq!((times.rest_of_pause(), times.start()), (None, start(1030, 1030, 1030, 0)));
+        times.done(Nanos(1040));
+        times.absent_until(Nanos(2000));
+        assert_eq!((times.rest_of_pause(), times.start()), (None, start(2000, 2000, 2000, 0)));
+        // Who is done after the time to come back was not absent.
+        times.done(Nanos(2100));
+        times.absent_until(Nanos(2050));
+        assert_eq!(times.start(), start(2100, 2100, 2100, 0));
     }
 
     /// A pause of 30 that has passed and one of 50 behind it: due at 100 + 80.

@@ -5,11 +5,12 @@
 //!
 //! | state | event | then |
 //! |---|---|---|
-//! | entering | – | wait for the user's own time in the ramp-up, then ask |
+//! | entering | – | wait for the user's own time, in the ramp-up or by the shape, then ask |
 //! | asking | `Perform` | the operation begins at a free place; ask again while another one is free, else wait |
 //! | asking | `Unit` | count it, ask again |
 //! | asking | `Await` | wait for the end of any operation |
-//! | asking | `Leave`, or the time to leave has come | nothing more begins; wait for those in flight, then gone |
+//! | asking | `Leave`, or the time to leave has come | nothing more begins; wait for those in flight, then gone, or absent where there is a time to come back |
+//! | absent | the time to come back | ask, with the answers that have come meanwhile |
 //! | waiting | an operation ends | record it, ask with its answer |
 //! | waiting | the time limit of the oldest one passes | give it up, record it, ask |
 //!
@@ -18,14 +19,15 @@
 //! One task waits for all of them, in place of one for each: the order in which a stream asks for its blocks is then that of
 //! its user, the session has one reader and one writer, and what ends is recorded in the order in which it ended.
 
+use std::collections::VecDeque;
 use std::pin::pin;
 
 use model::{HasKind, Step, User, UserReply};
 use units::{Clock, Nanos, Rng};
 
-use crate::closed::Lifetime;
 use crate::deadlines::UserIndex;
 use crate::driver::Driver;
+use crate::lifetime::Lifetime;
 use crate::point_context::{PointContext, UserContext, timed_out};
 use crate::user_times::StartTimes;
 
@@ -75,7 +77,7 @@ pub(crate) async fn user<C: Clock, D: Driver, U: User<Operation = D::Operation>>
     point: UserContext<C>,
     mut driver: D,
     (mut user, mut rng): (U, Rng),
-    lifetime: Lifetime,
+    mut lifetime: Lifetime,
     n_places: usize,
 ) {
     let index = point.deadlines.register();
@@ -84,28 +86,40 @@ pub(crate) async fn user<C: Clock, D: Driver, U: User<Operation = D::Operation>>
     }
     let mut window = Window::new(n_places);
     let mut now = point.clock.now().max(lifetime.from);
-    let mut last = None;
+    // Several where the user was absent when they came: each is a step of the user's.
+    let mut answers = VecDeque::with_capacity(n_places);
     let mut has_left = false;
     loop {
         while let Some(place) = window.free_place() {
-            has_left |= lifetime.until <= now;
-            if has_left {
+            if has_left || lifetime.until <= now {
                 break;
             }
-            match user.next(last.take(), &mut rng) {
+            match user.next(answers.pop_front(), &mut rng) {
                 Step::Perform(operation) => {
                     point.recorder.borrow_mut().started(operation.kind(), StartTimes::of(now, now));
                     driver.begin(place, &operation, now);
                     window.put(place, operation, now);
                 }
                 Step::Unit { kind, ok } => point.recorder.borrow_mut().unit(kind, ok),
-                Step::Await => break,
+                Step::Await if answers.is_empty() => break,
+                Step::Await => {}
                 // Such users make no pauses.
                 Step::Think { .. } | Step::Leave => has_left = true,
             }
         }
-        let Some(ended) = next_end(&point, &mut driver, index, &mut window).await else { return };
-        (last, now) = (Some(ended.0), ended.1);
+        match next_end(&point, &mut driver, index, &mut window).await {
+            Some((answer, done)) => {
+                answers.push_back(answer);
+                now = done;
+            }
+            None if !has_left && lifetime.until <= now && lifetime.go_on() => {
+                if now < lifetime.from {
+                    point.timers.sleep_until(lifetime.from).await;
+                    now = point.clock.now();
+                }
+            }
+            None => return,
+        }
     }
 }
 

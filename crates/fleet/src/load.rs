@@ -300,6 +300,7 @@ impl LoadThread {
             assignment,
             schedule: plan.schedule(point),
             phases: plan.phases,
+            shape: plan.shape.clone(),
             catalog: plan.catalog.clone(),
             seed: plan.seed,
             time_limit: plan.time_limit,

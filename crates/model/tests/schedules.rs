@@ -6,7 +6,8 @@
 use std::num::NonZeroU16;
 use std::path::PathBuf;
 
-use model::{Arrivals, Load, LoadPoint, POISSON_LANES, Phases, Schedule};
+use model::{Arrivals, Load, LoadPoint, POISSON_LANES, Phases, Schedule, Shape, Stage};
+use proptest::prelude::*;
 use serde_json::json;
 use testkit::golden;
 use units::{Nanos, mix_bits};
@@ -194,4 +195,107 @@ fn ramps_have_half_of_the_full_rate() {
         near("operations", found, expected, expected.sqrt());
     }
     assert_eq!(cursor.next_due(), None);
+}
+
+/// Returns the schedule of a shape, from stages of seconds and two rates.
+fn shaped(stages: &[(u64, f64, f64)], arrivals: Arrivals, n_lanes: NonZeroU16) -> (Schedule, Shape) {
+    let stage =
+        |&(seconds, from, to): &(u64, f64, f64)| Stage { length: Nanos::from_secs(seconds), from, to };
+    let shape = Shape { stages: stages.iter().map(stage).collect(), until: Vec::new() };
+    let zero = Nanos::ZERO;
+    let steady = shape.length();
+    let phases = Phases { quiet: zero, ramp_up: zero, settle: zero, steady, ramp_down: zero, drain: zero };
+    (schedule(shape.level_max(), arrivals, &phases, 0, n_lanes).with_shape(&shape, &phases), shape)
+}
+
+/// By hand: 0..4/s in 2 s are 4 operations, Λ(t) = t²: they are due at √½, √1½, √2½ and √3½ s. Nothing in a second without
+/// load. 3/s for 1 s are operations 5 to 7, at 3⅙, 3½ and 3⅚ s. 2..0/s in 1 s is one, Λ = 2x − x²: ½ at 1 − √½.
+#[test]
+fn arrivals_follow_the_stages() {
+    let stages = [(2, 0.0, 4.0), (1, 0.0, 0.0), (1, 3.0, 3.0), (1, 2.0, 0.0)];
+    let (schedule, _) = shaped(&stages, Arrivals::Constant, NonZeroU16::MIN);
+    let found = seconds(schedule.whole());
+    let half = 0.5f64;
+    let expected = [
+        half.sqrt(),
+        1.5f64.sqrt(),
+        2.5f64.sqrt(),
+        3.5f64.sqrt(),
+        3.0 + 1.0 / 6.0,
+        3.5,
+        3.0 + 5.0 / 6.0,
+        5.0 - half.sqrt(),
+    ];
+    assert_eq!(found.len(), expected.len());
+    for (found, expected) in found.iter().zip(expected) {
+        assert!((found - expected).abs() < 2e-9, "{found}, expected {expected}");
+    }
+}
+
+/// A schedule of stages that change nothing is the one without them, to the nanosecond.
+#[test]
+fn a_constant_shape_has_the_schedule_of_a_constant_load() {
+    for arrivals in [Arrivals::Constant, Arrivals::Poisson] {
+        let (of_shape, shape) = shaped(&[(4, 250.0, 250.0)], arrivals, POISSON_LANES);
+        let zero = Nanos::ZERO;
+        let steady = shape.length();
+        let phases =
+            Phases { quiet: zero, ramp_up: zero, settle: zero, steady, ramp_down: zero, drain: zero };
+        let plain = schedule(250.0, arrivals, &phases, 0, POISSON_LANES);
+        assert!(of_shape.whole().eq(plain.whole()), "{arrivals}");
+    }
+}
+
+/// Counts in each second of Poisson arrivals are Poisson with the mean of the level in it, also where it changes.
+#[test]
+fn poisson_arrivals_follow_the_stages() {
+    let stages = [(10, 0.0, 20_000.0), (5, 20_000.0, 20_000.0), (1, 500.0, 500.0), (4, 8_000.0, 0.0)];
+    let (schedule, shape) = shaped(&stages, Arrivals::Poisson, POISSON_LANES);
+    let mut cursor = schedule.whole();
+    for second in 0..20 {
+        let (start, end) = (Nanos::from_secs(second), Nanos::from_secs(second + 1));
+        let expected = shape.level_mean(start..end);
+        near("operations", cursor.pass_before(end) as f64, expected, expected.sqrt());
+    }
+    assert_eq!(cursor.next_due(), None);
+}
+
+proptest! {
+    /// Constant arrivals fall due as the integral of the level says, to the half operation, in every stage and whatever the slices.
+    #[test]
+    fn counts_are_the_integral_of_the_level_and_slices_are_the_whole(
+        stages in prop::collection::vec((1u64..10, 0u32..100, 0u32..100), 1..6),
+        is_poisson: bool,
+        n_slices in 1u32..9,
+    ) {
+        let stages: Vec<_> = stages.iter().map(|(s, from, to)| (*s, f64::from(*from), f64::from(*to))).collect();
+        prop_assume!(stages.iter().any(|(_, from, to)| 0.0 < from + to));
+        let (arrivals, lanes) =
+            if is_poisson { (Arrivals::Poisson, POISSON_LANES) } else { (Arrivals::Constant, NonZeroU16::MIN) };
+        let (schedule, shape) = shaped(&stages, arrivals, lanes);
+        let whole = union(&schedule, 1, lanes);
+        prop_assert_eq!(&union(&schedule, n_slices, lanes), &whole);
+        prop_assert!(whole.iter().all(|(_, due)| *due < shape.length().0 + 1));
+        if !is_poisson {
+            let mut passed = 0.0;
+            for (span, stage) in shape.spans() {
+                passed += stage.level_mean() * stage.length.as_secs_f64();
+                let n = whole.iter().filter(|(_, due)| *due < span.end.0).count() as f64;
+                prop_assert!((n - passed).abs() <= 0.5 + 1e-6, "{n} by {}, expected {passed}", span.end);
+            }
+        }
+    }
+
+    /// Users with state have the operations of the whole, however they are divided.
+    #[test]
+    fn users_of_a_shape_have_the_operations_of_the_whole(border in 0u32..=7, is_poisson: bool) {
+        let lanes = NonZeroU16::new(7).expect("not zero");
+        let arrivals = if is_poisson { Arrivals::Poisson } else { Arrivals::Constant };
+        let (schedule, _) = shaped(&[(3, 0.0, 100.0), (2, 40.0, 40.0)], arrivals, lanes);
+        let mut whole: Vec<_> = schedule.whole().collect();
+        let mut parts: Vec<_> = schedule.of_users(0..border, 7).chain(schedule.of_users(border..7, 7)).collect();
+        whole.sort();
+        parts.sort();
+        prop_assert_eq!(parts, whole);
+    }
 }

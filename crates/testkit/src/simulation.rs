@@ -224,6 +224,7 @@ impl Simulation {
             assignment,
             schedule: self.plan.schedule(point),
             phases: self.plan.phases,
+            shape: self.plan.shape.clone(),
             catalog: self.plan.catalog.clone(),
             seed: self.plan.seed,
             time_limit: self.plan.time_limit,

@@ -89,6 +89,7 @@ where
                 assignment,
                 schedule: plan.schedule(point),
                 phases: plan.phases,
+                shape: None,
                 catalog: plan.catalog.clone(),
                 seed: plan.seed,
                 time_limit: plan.time_limit,

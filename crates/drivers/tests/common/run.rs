@@ -159,6 +159,7 @@ pub(crate) fn run_drivers<D: Driver<Operation = WebRequest> + 'static>(
         assignment: partition(0, load, 1).remove(0),
         schedule: Schedule::new(point, &phases, seed, POISSON_LANES),
         phases,
+        shape: None,
         catalog: workload().catalog(),
         seed,
         time_limit,

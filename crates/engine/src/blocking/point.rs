@@ -11,7 +11,8 @@ use units::Nanos;
 use super::user::{SharedPoint, State, UserLifetime, UserThread, UsersCpu};
 use super::{BlockingClock, BlockingDriver};
 use crate::examples::Examples;
-use crate::point::{DRAIN_TICK, IssuingEnd, TICK, lifetime_of, next_look, pass_on};
+use crate::lifetime::Lifetime;
+use crate::point::{DRAIN_TICK, IssuingEnd, TICK, next_look, pass_on};
 use crate::point_context::RecordSink;
 use crate::recorder::Recorder;
 use crate::scheduled_user::{ScheduledUser, user_rng};
@@ -122,7 +123,7 @@ impl<C: BlockingClock> LoadThread<C> {
         for (user, driver) in users {
             let mix = Arc::clone(mix);
             let point = Arc::clone(&self.point);
-            let lifetime = lifetime_of(user, setup, point.origin);
+            let lifetime = Lifetime::of(user, setup, point.origin);
             let rng = user_rng(setup, user);
             let index = (user - setup.assignment.users.start) as usize;
             let is_open = setup.schedule.is_some();

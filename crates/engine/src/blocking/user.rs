@@ -8,8 +8,8 @@ use units::{Nanos, Rng};
 
 use super::cpu_meter::{CpuMeter, MeteredCpu};
 use super::{BlockingClock, BlockingDriver};
-use crate::closed::Lifetime;
 use crate::examples::Examples;
+use crate::lifetime::Lifetime;
 use crate::recorder::Recorder;
 use crate::scheduled_user::ScheduledUser;
 use crate::user_times::{StartTimes, UserTimes};
@@ -95,7 +95,7 @@ impl<'a, C: BlockingClock, D: BlockingDriver> UserThread<'a, C, D> {
     }
 
     /// Runs a user of a closed loop from its arrival until it leaves: the same states as in [`crate::closed`].
-    pub(super) fn follow_user<U>(mut self, mut user: U, mut rng: Rng, lifetime: Lifetime)
+    pub(super) fn follow_user<U>(mut self, mut user: U, mut rng: Rng, mut lifetime: Lifetime)
     where
         U: User<Operation = D::Operation>,
     {
@@ -103,7 +103,22 @@ impl<'a, C: BlockingClock, D: BlockingDriver> UserThread<'a, C, D> {
         point.sleep_until(lifetime.from);
         let mut times = UserTimes::arriving(point.clock.now().max(lifetime.from));
         let mut last = None;
-        while times.now() < lifetime.until && !point.is_over() {
+        while !point.is_over() {
+            if lifetime.until <= times.now() {
+                if !lifetime.go_on() {
+                    break;
+                }
+                if times.now() < lifetime.from {
+                    point.cpu.add(self.cpu.within_gap(|| point.clock.thread_cpu()));
+                    point.sleep_until(lifetime.from);
+                    times.absent_until(point.clock.now());
+                }
+                continue;
+            }
+            if let Some(due) = times.rest_of_pause() {
+                times.back(self.think(times.now(), lifetime.end_of_pause(due)));
+                continue;
+            }
             match user.next(last.take(), &mut rng) {
                 Step::Perform(operation) => {
                     let (answer, done) = self.perform(&operation, times.start());
@@ -113,7 +128,7 @@ impl<'a, C: BlockingClock, D: BlockingDriver> UserThread<'a, C, D> {
                 Step::Think { kind, time, from } => {
                     self.paused(times.now(), kind, time);
                     if let Some(due) = times.pause(time, from) {
-                        times.back(self.think(times.now(), due));
+                        times.back(self.think(times.now(), lifetime.end_of_pause(due)));
                     }
                 }
                 Step::Unit { kind, ok } => point.state().recorder.unit(kind, ok),

@@ -210,7 +210,11 @@ impl Plan {
 
     /// Returns the schedule of a load point; `None` for a closed loop.
     pub fn schedule(&self, point: LoadPoint) -> Option<Schedule> {
-        Schedule::new(point, &self.phases, self.seed, self.arrival_lanes)
+        let schedule = Schedule::new(point, &self.phases, self.seed, self.arrival_lanes)?;
+        Some(match &self.shape {
+            Some(shape) => schedule.with_shape(shape, &self.phases),
+            None => schedule,
+        })
     }
 }
 

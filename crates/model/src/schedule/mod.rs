@@ -1,7 +1,7 @@
 //! The due times of an open loop: a function of plan and seed alone.
 //!
 //! With Λ(t) the number of operations due by time t (the integral of the offered rate over ramp-up, full rate and
-//! ramp-down), constant arrivals have operation k due at Λ⁻¹(k + ½).
+//! ramp-down, or over the stages of a shape), constant arrivals have operation k due at Λ⁻¹(k + ½).
 //!
 //! Poisson arrivals are the sum of n independent Poisson processes, the *lanes*, each with 1/n of the rate and a random
 //! stream of its own. Operation j of a lane is due at Λ⁻¹(n·(E₁ + … + Eⱼ)), j from 1, E exponential with mean 1 (the time
@@ -27,7 +27,7 @@ use std::ops::Range;
 
 use units::Nanos;
 
-use crate::{Arrivals, Load, LoadPoint, Phases};
+use crate::{Arrivals, Load, LoadPoint, Phases, Shape};
 use constant::ConstantArrivals;
 use poisson::PoissonArrivals;
 use rate_profile::RateProfile;
@@ -36,7 +36,7 @@ use rate_profile::RateProfile;
 pub const POISSON_USERS_MAX: u32 = u16::MAX as u32;
 
 /// The schedule of a load point of an open loop.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub struct Schedule {
     arrivals: Arrivals,
     n_lanes: NonZeroU16,
@@ -50,8 +50,13 @@ impl Schedule {
     /// arrivals. `None` for a closed loop.
     pub fn new(point: LoadPoint, phases: &Phases, seed: u64, n_lanes: NonZeroU16) -> Option<Schedule> {
         let Load::Rate { per_second, arrivals, .. } = point.load else { return None };
-        let profile = RateProfile::new(per_second, phases);
+        let profile = RateProfile::of_phases(per_second, phases);
         Some(Schedule { arrivals, n_lanes, profile, seed, load_point: point.index })
+    }
+
+    /// Returns the schedule with the rate of a shape, which begins with the steady phase, in place of that of the load point.
+    pub fn with_shape(self, shape: &Shape, phases: &Phases) -> Schedule {
+        Schedule { profile: RateProfile::of_shape(shape, phases), ..self }
     }
 
     /// Returns the operations of slice `index` of `n_slices`, from the first on.
@@ -59,7 +64,7 @@ impl Schedule {
         SliceSchedule(match self.arrivals {
             Arrivals::Constant => {
                 let block = index.into()..u64::from(index) + 1;
-                SliceArrivals::Constant(ConstantArrivals::new(self.profile, block, n_slices.into()))
+                SliceArrivals::Constant(ConstantArrivals::new(self.profile.clone(), block, n_slices.into()))
             }
             Arrivals::Poisson => {
                 let lanes = (index.into()..self.n_lanes.get().into()).step_by(n_slices as usize);
@@ -77,7 +82,7 @@ impl Schedule {
         let of_users = u64::from(users.start)..u64::from(users.end);
         SliceSchedule(match self.arrivals {
             Arrivals::Constant => {
-                SliceArrivals::Constant(ConstantArrivals::new(self.profile, of_users, n_users.into()))
+                SliceArrivals::Constant(ConstantArrivals::new(self.profile.clone(), of_users, n_users.into()))
             }
             Arrivals::Poisson => {
                 assert_eq!(u32::from(self.n_lanes.get()), n_users, "each user with state is a lane");
@@ -88,7 +93,7 @@ impl Schedule {
 
     fn poisson(&self, lanes: impl Iterator<Item = u64>) -> PoissonArrivals {
         let stream = (self.seed, self.load_point);
-        PoissonArrivals::new(self.profile, self.n_lanes.get().into(), stream, lanes)
+        PoissonArrivals::new(self.profile.clone(), self.n_lanes.get().into(), stream, lanes)
     }
 
     /// Returns all operations, from the first on.

@@ -12,6 +12,7 @@ mod notices;
 mod phases;
 mod queues;
 mod schedule;
+mod shapes;
 mod stall;
 mod status;
 mod time_limit;
