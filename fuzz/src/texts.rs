@@ -9,7 +9,8 @@ use drivers::web::Target;
 use languages::{HttpUrl, parse_bytes, parse_curl, parse_load, parse_rates, parse_time, parse_time_up_to};
 use model::{
     Definition, DiskShare, Family, Notes, PathPattern, PercentileRank, PriceList, STAGES_MAX, SettingKind,
-    Shape, ValueDistribution, parse_level_span, parse_level_steps, parse_limits, parse_stages,
+    Shape, ValueDistribution, parse_level_span, parse_level_steps, parse_limits, parse_stage_texts,
+    parse_stages,
 };
 use observe::prometheus::{Samples, SeriesTables};
 use observe::{
@@ -91,6 +92,8 @@ pub fn loads(bytes: &[u8]) {
         shown(parse_cpu_list(text));
         shown(parse_level_span(text));
         shown(parse_level_steps(text));
+        let lines: Vec<String> = text.lines().map(str::to_owned).collect();
+        shown(parse_stage_texts(&lines).map_err(|(_, error)| error));
         if let Ok(list) = parse_stages(text) {
             assert_eq!(parse_stages(&list.to_string()).as_ref(), Ok(&list));
             assert!(Shape::of(&list, Vec::new()).stages.len() <= STAGES_MAX);

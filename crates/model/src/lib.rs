@@ -53,7 +53,7 @@ pub use content::{CHUNK_BYTES, Content};
 pub use counter::{Counter, CounterKind, CounterUnit};
 pub use definition::{
     DEFINITION_FORMAT, DataDefinition, DataFormat, Definition, FileDefinition, FilelistSource, Levels,
-    LoadDefinition, LoadUnit, OpenLoopDefinition, QuickDefinition, SqlDefinition,
+    LoadDefinition, LoadUnit, OpenLoopDefinition, QuickDefinition, ShapeDefinition, SqlDefinition,
     WebDefinition, WorkloadDefinition, WorkloadSource, definition_schema, header_name_fault,
 };
 pub use disk_share::{DiskShare, DiskShareError};

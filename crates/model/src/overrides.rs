@@ -4,7 +4,7 @@ use std::net::IpAddr;
 
 use units::Nanos;
 
-use crate::{AgentPlan, Arrivals, ChosenSetting, Limit, SutPlan};
+use crate::{AgentPlan, Arrivals, ChosenSetting, Limit, StageList, SutPlan};
 
 /// The seed of a run that names none.
 pub const DEFAULT_SEED: u64 = 1;
@@ -18,6 +18,10 @@ pub struct Overrides {
     pub load: Option<Vec<u32>>,
     /// Open loop: rates in operations per second, in the order in which they are run.
     pub rates: Option<Vec<f64>>,
+    /// The stages of the load over time, in place of load points.
+    pub stages: Option<StageList>,
+    /// The limits that end a load over time when one is broken.
+    pub until: Vec<Limit>,
     /// The highest load, for a benchmark whose load points are steps up to a maximum.
     pub max_load: Option<f64>,
     /// Whether the run searches for the highest load instead of running given load points.
@@ -65,6 +69,8 @@ impl Overrides {
             quick: false,
             load: None,
             rates: None,
+            stages: None,
+            until: Vec::new(),
             max_load: None,
             find_max: false,
             refine: false,

@@ -71,14 +71,19 @@ fn server_line(sut: &SutPlan, candidate: &Candidate) -> String {
 
 fn total_line(runs: &[PlannedRun]) -> String {
     let plan = &runs[0].plan;
-    let (about, what) = match (plan.search, plan.refinement) {
-        (Some(_), _) => ("about ", format!("{SEARCH_POINTS} load points of a search")),
-        (None, Some(refinement)) => {
+    let (about, what) = match (plan.search, plan.refinement, &plan.shape) {
+        (Some(_), ..) => ("about ", format!("{SEARCH_POINTS} load points of a search")),
+        (None, Some(refinement), _) => {
             let Refinement { n_planned, added_max } = refinement;
             ("at most ", format!("{n_planned} load points, and up to {added_max} between them"))
         }
-        (None, None) if plan.load_points.len() == 1 => ("", "1 load point".to_owned()),
-        (None, None) => ("", format!("{} load points", plan.load_points.len())),
+        (None, None, Some(shape)) => {
+            let at_most = if shape.until.is_empty() { "" } else { "at most " };
+            let plural = if shape.stages.len() == 1 { "" } else { "s" };
+            (at_most, format!("{} stage{plural} of one load point", shape.stages.len()))
+        }
+        (None, None, None) if plan.load_points.len() == 1 => ("", "1 load point".to_owned()),
+        (None, None, None) => ("", format!("{} load points", plan.load_points.len())),
     };
     let servers =
         if runs.len() == 1 { String::new() } else { format!(" for each of {} servers", runs.len()) };

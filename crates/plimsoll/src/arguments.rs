@@ -25,6 +25,7 @@ use crate::exit::Failure;
 use crate::fail_if::parse_bounds;
 use crate::progress::DisplayKind;
 use crate::settings::{SettingArgument, SettingParser, ShorthandParser, pick};
+use crate::shape_arguments::ShapeArguments;
 use crate::url_arguments::UrlArguments;
 
 /// Smallest memory limit that is accepted, in bytes: no server starts with less.
@@ -212,15 +213,22 @@ pub(crate) struct PlanArguments {
     /// Seed of the random numbers that drive users and schedules
     #[arg(long, value_name = "NUMBER")]
     pub seed: Option<u64>,
+    #[command(flatten, next_help_heading = "Load over time")]
+    pub shape: ShapeArguments,
+    /// End a load over time as soon as one of these limits is broken in 5 s on end: `p99<200ms,errors<1%`; the answer is the
+    /// load at which that was, and the highest one within the limits
+    #[arg(long, value_name = "LIMITS", value_parser = limits, help_heading = "Load over time")]
+    pub until: Option<LimitList>,
 }
 
 impl PlanArguments {
     /// Returns what the flags override, on a server that planning replaces.
     ///
     /// # Errors
-    /// A metric has two limits.
+    /// A metric has two limits, or a shape has no stages of the length that is asked for.
     pub(crate) fn overrides(&self) -> Result<Overrides, Failure> {
         let asked = &self.overrides;
+        let stages = self.shape.stages(asked.duration)?;
         Ok(Overrides {
             quick: asked.quick,
             load: asked.load.as_ref().map(|list| list.0.clone()),
@@ -232,7 +240,10 @@ impl PlanArguments {
             in_flight_max: asked.in_flight_max,
             ramp_up: asked.ramp_up,
             settle: asked.settle,
-            steady: asked.duration,
+            // Of stages it is the length of all.
+            steady: asked.duration.filter(|_| stages.is_none()),
+            stages,
+            until: self.until.as_ref().map(|list| list.0.clone()).unwrap_or_default(),
             ramp_down: asked.ramp_down,
             drain: asked.drain,
             seed: self.seed,
@@ -291,7 +302,8 @@ pub(crate) struct OverrideArguments {
     /// Open loop: maximum number of operations in flight
     #[arg(long, value_name = "N")]
     pub in_flight_max: Option<u32>,
-    /// Length of the measured phase of each load point: `600 s`, `10 min`, `1m30s`; seconds without a unit
+    /// Length of the measured phase of each load point, or of a whole load over time: `600 s`, `10 min`, `1m30s`; seconds
+    /// without a unit
     #[arg(long, value_name = "TIME", value_parser = time, allow_negative_numbers = true)]
     pub duration: Option<Nanos>,
     /// Length of the ramp-up

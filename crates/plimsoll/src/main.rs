@@ -41,6 +41,7 @@ mod seal_key;
 mod secrets;
 mod server_choice;
 mod settings;
+mod shape_arguments;
 mod share_password;
 mod shell;
 mod side_by_side;

@@ -13,7 +13,7 @@ const RATE: &str = "`--rate 500` offers this many requests per second; `--rate 1
 const TIME: &str = "`--duration 30s` sets the length of each load point";
 const THREADS: &str = "load threads follow from the CPUs: `--load-cpus 0-1` starts one on each of these";
 const NUMBER: &str = "a load point has a length instead of a number of requests: `--duration 30s`";
-const RAMP: &str = "`--ramp-up 10s` lets the load rise; `--load 10..100/10` runs one load after another";
+const RAMP: &str = "`--ramp 10..100` lets the load rise, and `--stages 30s:0..100,2m:100` has stages; `--load 10..100/10` runs one load after another";
 const KEPT: &str = "connections are kept by default; `--connection per-request` opens one for each request";
 /// Flags of requests.
 const COMPRESSED: &str = "`-H 'Accept-Encoding: gzip'` asks for compressed bodies";
@@ -58,7 +58,6 @@ const FLAGS: &[(&str, &str)] = &[
     ("--iterations", NUMBER),
     ("-i", NUMBER),
     ("--stage", RAMP),
-    ("--stages", RAMP),
     ("--spawn-rate", RAMP),
     ("--keepalive", KEPT),
     ("--disable-keepalive", KEPT),

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use model::{CertificateCheck, ConnectionLifetime, Modification, Plan, limits_text};
+use model::{CertificateCheck, ConnectionLifetime, LoadUnit, Modification, Plan, Shape, limits_text};
 use units::Nanos;
 
 /// The unit of an offered rate.
@@ -44,6 +44,10 @@ pub(crate) fn course_lines(plan: &Plan) -> Vec<String> {
         .filter(|(_, length)| *length != Nanos::ZERO)
         .map(|(name, length)| format!("{name} {length}"))
         .collect();
+    if let Some(shape) = &plan.shape {
+        let phases_line = format!("phases        {}", lengths.join(", "));
+        return vec![load_line(plan), stages_line(plan, shape), phases_line];
+    }
     let phases_line = match plan.n_points_max() {
         None => format!("phases        {} at each load point", lengths.join(", ")),
         Some(n) => {
@@ -53,6 +57,23 @@ pub(crate) fn course_lines(plan: &Plan) -> Vec<String> {
         }
     };
     vec![load_line(plan), phases_line]
+}
+
+/// Says what the stages of a load over time are, in how many they are judged, and what ends them.
+fn stages_line(plan: &Plan, shape: &Shape) -> String {
+    let is_open = plan.load_points.first().is_some_and(|point| !point.load.is_closed());
+    let unit = if is_open { LoadUnit::Rate } else { LoadUnit::Users };
+    let written: Vec<String> = shape.joined().iter().map(|stage| stage.text(unit)).collect();
+    let judged = match shape.stages.len() {
+        1 => String::new(),
+        n if n == written.len() => format!("; each of these {n} is judged"),
+        n => format!("; judged in {n} stages, because ramps are cut into several"),
+    };
+    let until = match shape.until.as_slice() {
+        [] => String::new(),
+        limits => format!("; until {} is broken", limits_text(limits)),
+    };
+    format!("stages        {}{judged}{until}", written.join(", "))
 }
 
 /// Formats the protocol and the time limit.
@@ -118,5 +139,8 @@ fn load_line(plan: &Plan) -> String {
     let added = plan.refinement.map_or_else(String::new, |refinement| {
         format!(", and up to {} more where the rate stops growing between two of them", refinement.added_max)
     });
+    if plan.shape.is_some() {
+        return format!("load          over time, up to {} {what}", levels.join(", "));
+    }
     format!("load points   {} {what}{added}", levels.join(", "))
 }

@@ -28,7 +28,10 @@ pub use parse::definition_schema;
 pub use sql::SqlDefinition;
 pub use web::{DataDefinition, DataFormat, FilelistSource, WebDefinition, WorkloadSource, header_name_fault};
 
-use crate::{Arrivals, Catalog, ChosenSetting, Configuration, Family, Headline, Phases, Rules, Workload};
+use crate::{
+    Arrivals, Catalog, ChosenSetting, Configuration, Family, Headline, Limit, Phases, Rules, StageList,
+    Workload,
+};
 
 /// The version of the definition language.
 pub const DEFINITION_FORMAT: u32 = 1;
@@ -54,11 +57,13 @@ pub struct Definition {
     pub workload: WorkloadDefinition,
     /// The longest that one operation may take, measured from its sending; above zero.
     pub time_limit: Nanos,
-    /// The load points.
+    /// The load points; of a shape its highest level.
     pub load: LoadDefinition,
+    /// The load over time within the only load point; `None` where the load of each stays the same.
+    pub shape: Option<ShapeDefinition>,
     /// The settings of an open loop, if the benchmark is one or a run asks for one.
     pub open_loop: OpenLoopDefinition,
-    /// The phases of every load point.
+    /// The phases of every load point; of a shape the steady phase, a pause before and a drain.
     pub phases: Phases,
     /// The short form that `--quick` runs.
     pub quick: QuickDefinition,
@@ -98,6 +103,33 @@ pub struct LoadDefinition {
     pub unit: LoadUnit,
     /// The levels of load.
     pub levels: Levels,
+}
+
+/// The load over time within a load point.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ShapeDefinition {
+    /// The stages, as written.
+    pub stages: StageList,
+    /// The limits that end the load when one is broken; empty: it ends with its last stage.
+    pub until: Vec<Limit>,
+}
+
+impl ShapeDefinition {
+    /// Returns the load points of a benchmark with this shape, of which there is one.
+    pub fn load(&self) -> LoadDefinition {
+        LoadDefinition { unit: self.stages.unit(), levels: Levels::List(vec![self.stages.level_max()]) }
+    }
+
+    /// Returns the phases of its load point, with a pause before and a drain.
+    pub fn phases(&self, quiet: Nanos, drain: Nanos) -> Phases {
+        let zero = Nanos::ZERO;
+        Phases { quiet, ramp_up: zero, settle: zero, steady: self.stages.length(), ramp_down: zero, drain }
+    }
+
+    /// Returns the short form: the same levels, each stage for 5 s at most.
+    pub(crate) fn quick(&self) -> ShapeDefinition {
+        ShapeDefinition { stages: self.stages.shortened(QUICK_STEADY_MAX), until: self.until.clone() }
+    }
 }
 
 /// The unit of a level of load.

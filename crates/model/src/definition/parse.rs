@@ -11,12 +11,12 @@ use units::Nanos;
 
 use super::family_spec::WorkloadParts;
 use super::protocol::{read_changed, read_protocol, time_limit};
-use super::values::{level, rates, server_url, users};
+use super::values::{level, limits, rates, server_url, stage_text, users};
 use super::{
     DEFINITION_FORMAT, Definition, Levels, LoadDefinition, LoadUnit, OpenLoopDefinition, QuickDefinition,
-    WorkloadDefinition,
+    ShapeDefinition, WorkloadDefinition,
 };
-use crate::{Family, Headline, Phases, Rules};
+use crate::{Family, Headline, Phases, Rules, StageListError, parse_stage_texts};
 
 /// Keys that occur in definitions and in no other language of Plimsoll.
 const OWN_KEYS: [&str; 4] = ["workload", "protocol", "load", "phases"];
@@ -83,11 +83,32 @@ fn read_definition(mut top: TomlTable) -> Option<Definition> {
     let about =
         "The running server that a run loads unless it names another, such as `http://127.0.0.1:8080/`.";
     let target = top.optional("target", about, target);
-    let load = top.required_table("load", "The load points.").and_then(read_load);
+    let about =
+        "The load over time within one load point, as stages: in place of `load`, `phases` and `quick`.";
+    let shape = top.optional_table("shape", about).and_then(read_shape);
+    let has_shape = top.value("shape").is_some();
+    let load = top.optional_table("load", "The load points; must be given unless there is a `shape`.");
+    let load = match &shape {
+        Some(course) => Some(course.shape.load()),
+        None => load.and_then(read_load),
+    };
     let about = "The settings of an open loop, if the benchmark is one or a run asks for one. If absent: constant \
                  arrivals, 1000 in flight at most.";
     let open_loop = top.optional_table("open-loop", about).map(read_open_loop);
-    let phases = top.required_table("phases", "The phases of every load point.").and_then(read_phases);
+    let about = "The phases of every load point; must be given unless there is a `shape`.";
+    let phases = top.optional_table("phases", about);
+    let phases = match &shape {
+        Some(course) => Some(course.shape.phases(course.quiet, course.drain)),
+        None => phases.and_then(read_phases),
+    };
+    for key in ["load", "phases", "quick"] {
+        if has_shape && top.value(key).is_some() {
+            let error = ValueError::new(format!("expected either `{key}` or `shape`, found both"));
+            top.reject(key, error.hint("the stages of a shape are the whole load"));
+        } else if !has_shape && key != "quick" {
+            top.report_missing(key);
+        }
+    }
     let about = "The short form that `--quick` runs. If absent: the lowest and the highest load, each for at most 5 s, \
                  with at most 1 s of ramp-up, settle and ramp-down.";
     let quick = match top.optional_table("quick", about) {
@@ -121,6 +142,7 @@ fn read_definition(mut top: TomlTable) -> Option<Definition> {
         workload: family.map(|_| workload)?,
         time_limit,
         load: load?,
+        shape: shape.map(|course| course.shape),
         open_loop: open_loop.unwrap_or_default(),
         phases: phases?,
         quick: quick?,
@@ -146,6 +168,39 @@ fn read_workload(
         top.reject_inner(&["protocol", name], error.hint("leave it out"));
     }
     Some((workload?, time_limit(&protocol?)?))
+}
+
+/// A shape with the phases that its load point has beside it.
+struct ShapeCourse {
+    shape: ShapeDefinition,
+    quiet: Nanos,
+    drain: Nanos,
+}
+
+fn read_shape(mut table: TomlTable) -> Option<ShapeCourse> {
+    table.describe("Shape", "The load over time within one load point.");
+    let about = "The stages, in order: `\"30s:0..100\"` is a ramp of 30 s from 0 to 100 users, `\"2m:100\"` a constant load, \
+                 `\"1m:10..2000/s\"` one of an open loop, in operations per second.";
+    let stages = table.required_items("stages", about, stage_text());
+    let stages = stages.and_then(|texts| match parse_stage_texts(&texts) {
+        Ok(stages) => Some(stages),
+        Err((index, StageListError { message, span, hint })) => {
+            let error = |span| ValueError { label: message.clone(), hint: Some(hint.clone()), inside: span };
+            if !table.reject_inner(&["stages", &index.to_string()], error(Some(span))) {
+                table.reject("stages", error(None));
+            }
+            None
+        }
+    });
+    let about = "The limits that end the load when one is broken, each in 5 s on end: `p99<200ms,errors<1%`. If absent, the \
+                 load ends with its last stage.";
+    let until = table.optional("until", about, limits()).unwrap_or_default();
+    let quiet = table.optional("quiet", "A pause before the load.", time()).unwrap_or_default();
+    let about =
+        "The longest time in which operations in flight may finish afterwards; without it they are given up.";
+    let drain = table.optional("drain", about, time()).unwrap_or_default();
+    table.finish();
+    Some(ShapeCourse { shape: ShapeDefinition { stages: stages?, until }, quiet, drain })
 }
 
 fn read_load(mut table: TomlTable) -> Option<LoadDefinition> {
@@ -322,6 +377,10 @@ pub(super) const EVERY_ORDER_KEY: &str = include_str!("every_order_key.toml");
 #[cfg(test)]
 pub(super) const EVERY_SQL_KEY: &str = include_str!("every_sql_key.toml");
 
+/// A definition with every key of a load over time.
+#[cfg(test)]
+pub(super) const EVERY_SHAPE_KEY: &str = include_str!("every_shape_key.toml");
+
 /// Returns the first problem of a definition after a piece of it was replaced.
 #[cfg(test)]
 pub(super) fn problem_of(definition: &str, piece: &str, replacement: &str) -> String {
@@ -345,13 +404,13 @@ mod tests {
     use crate::{
         AppFileIo, AppPayload, AppProtocol, AppSuite, AppWorkload, Arrivals, ConnectionLifetime,
         FilelistSource, HttpVersion, OrderDelivery, OrderEntryWorkload, OrderMix, OrderPacing, OrderSql,
-        PauseStart, ThinkTime, Tls, WebProtocol, Workload, WorkloadSource,
+        PauseStart, ThinkTime, Tls, WebProtocol, Workload, WorkloadSource, limits_text,
     };
     use proptest::prelude::*;
     use testkit::{is_published, keys_named, keys_read, schema_faults};
 
     /// The texts that have every key between them.
-    const EVERY: [&str; 9] = [
+    const EVERY: [&str; 10] = [
         EVERY_KEY,
         EVERY_REQUEST_KEY,
         EVERY_SESSION_KEY,
@@ -361,6 +420,7 @@ mod tests {
         EVERY_MICRO_KEY,
         EVERY_ORDER_KEY,
         EVERY_SQL_KEY,
+        EVERY_SHAPE_KEY,
     ];
 
     fn problem(piece: &str, replacement: &str) -> String {
@@ -777,6 +837,8 @@ mod tests {
             (EVERY_KEY, "[rules]\n", "[rules]\nflavor = 1\n"),
             (EVERY_KEY, "[open-loop]\n", "[open-loop]\nflavor = 1\n"),
             (EVERY_KEY, "family = \"web\"", "family = \"wap\""),
+            (EVERY_SHAPE_KEY, "[shape]\n", "[shape]\nflavor = 1\n"),
+            (EVERY_SHAPE_KEY, "\"10s:100..0\"", "10"),
             (EVERY_REQUEST_KEY, "{ steps = 4, max = 100 }", "{ steps = 0, max = 100 }"),
             (EVERY_REQUEST_KEY, "{ steps = 4, max = 100 }", "{ steps = 4 }"),
             (EVERY_REQUEST_KEY, "from = 10, count = 3", "from = -1, count = 3"),
@@ -795,6 +857,56 @@ mod tests {
     #[test]
     fn the_published_schema_is_the_one_of_this_program() {
         is_published("benchmark.schema.json", definition_schema());
+    }
+
+    #[test]
+    fn a_shape_is_in_place_of_load_points_and_phases() {
+        let definition = Definition::parse("my.toml", EVERY_SHAPE_KEY).unwrap();
+        let shape = definition.shape.unwrap();
+        assert_eq!(shape.stages.to_string(), "30 s:0..100,120 s:100,10 s:100..0");
+        assert_eq!(limits_text(&shape.until), "p99<200ms,errors<1%");
+        let s = Nanos::from_secs;
+        let phases =
+            Phases { quiet: s(1), ramp_up: s(0), settle: s(0), steady: s(160), ramp_down: s(0), drain: s(4) };
+        assert_eq!(definition.phases, phases);
+        let levels = Levels::List(vec![100.0]);
+        assert_eq!(definition.load, LoadDefinition { unit: LoadUnit::Users, levels });
+        assert_eq!(shape.quick().stages.to_string(), "5 s:0..100,5 s:100,5 s:100..0");
+    }
+
+    #[test]
+    fn wrong_shapes_have_a_position_and_an_explanation() {
+        let found = [
+            ("\"10s:100..0\"", "\"10s:100..O\""),
+            ("\"10s:100..0\"", "\"10s\""),
+            ("\"10s:100..0\"", "\"10s:0\""),
+            ("\"10s:100..0\"", "\"10s:100..0/s\""),
+            ("\"10s:100..0\"", "10"),
+            ("[\"30s:0..100\", \"2 min: 100\", \"10s:100..0\"]", "[]"),
+            ("[\"30s:0..100\", \"2 min: 100\", \"10s:100..0\"]", "\"30s:100\""),
+            ("stages =", "stags ="),
+            ("p99<200ms,", "p99<200,"),
+            ("quiet = \"1 s\"", "settle = \"1 s\""),
+            ("[shape]", "[load]\nusers = \"5\"\n[shape]"),
+            ("[shape]", "[phases]\nsteady = \"5 s\"\n[shape]"),
+            ("[shape]", "[quick]\nusers = \"5\"\nsteady = \"5 s\"\n[shape]"),
+        ]
+        .map(|(piece, replacement)| problem_of(EVERY_SHAPE_KEY, piece, replacement));
+        insta::assert_snapshot!(found.join("\n"), @r#"
+        line 20, `O`: `shape.stages` is not valid: expected a number of users from 0 to 1000000, found `O`
+        line 20, `10s`: `shape.stages` is not valid: expected a stage, found `10s`
+        line 20, `10s:0`: `shape.stages` is not valid: a stage of 10 s without any load would measure nothing
+        line 20, `10s:100..0/s`: `shape.stages` is not valid: `30s:0..100` and `10s:100..0/s` differ in their unit
+        line 20, `10`: `shape.stages` is not valid: expected a string, found an integer
+        line 20, `[]`: `shape.stages` is not valid: 0 stages: there must be from 1 to 96
+        line 20, `"30s:100"`: `shape.stages` is not valid: expected an array, found a string
+        line 19, `shape`: `shape.stages` is missing: `stages` must be given here
+        line 21, `200`: `shape.until` is not valid: expected a time with its unit, found `200` without one
+        line 22, `settle`: unknown key `settle` in `shape`: not a key of a definition
+        line 19, `[load]`: `load` is not valid: expected either `load` or `shape`, found both
+        line 19, `[phases]`: `phases` is not valid: expected either `phases` or `shape`, found both
+        line 19, `[quick]`: `quick` is not valid: expected either `quick` or `shape`, found both
+        "#);
     }
 
     #[test]

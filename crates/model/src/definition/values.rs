@@ -1,10 +1,12 @@
 //! Values that only definitions have: users and rates, and URLs of servers.
 
 use languages::reader::{ValueError, kind};
-use languages::spec::{ValueSpec, line};
+use languages::spec::{ValueSpec, line, text};
 use languages::{HttpUrl, HttpUrlError, LoadListError, RATE_MAX, parse_load, parse_rates};
 use serde_json::json;
 use toml::de::DeValue;
+
+use crate::{Limit, LimitError, parse_limits};
 
 /// Lists of numbers of users.
 pub(super) fn users() -> ValueSpec<Vec<f64>> {
@@ -29,6 +31,21 @@ fn levels(parse: fn(&str) -> Result<Vec<f64>, LoadListError>) -> ValueSpec<Vec<f
     let about = "Load levels: a range with a step such as `10..200/10`, a list such as `1,2,5`, or both.";
     ValueSpec::new(|| json!({ "type": "string", "pattern": "^[0-9]+[0-9., /]*$" }), read)
         .named("LoadLevels", about)
+}
+
+/// Single stages of a shape. Their list is read as a whole.
+pub(super) fn stage_text() -> ValueSpec<String> {
+    let about =
+        "A stage: its length, and its level or those at its beginning and its end, such as `30s:0..100`.";
+    let schema = || json!({ "type": "string", "pattern": "^ *[0-9][0-9a-z. ]*: *[0-9][0-9. /s]*$" });
+    ValueSpec::new(schema, |value| text().read(value)).named("Stage", about)
+}
+
+/// Lists of limits.
+pub(super) fn limits() -> ValueSpec<Vec<Limit>> {
+    let mistake = |LimitError { message, span, hint }| ValueError::new(message).at(span).hint(hint);
+    let limits = text().and_then(move |text| parse_limits(&text).map_err(mistake));
+    limits.named("Limits", "Limits, separated by commas: `p99<200ms,errors<1%`.")
 }
 
 /// Single levels of load: numbers above zero.

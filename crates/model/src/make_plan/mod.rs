@@ -12,8 +12,9 @@ use problems::{problems, quota_problem};
 
 use crate::{
     AgentPlan, BenchmarkId, CpuQuota, DEFAULT_SEED, Definition, Load, LoadPoint, LoadUnit, Overrides,
-    PLAN_FORMAT, Phases, Plan, Refinement, Search, Workload,
+    PLAN_FORMAT, Phases, Plan, Refinement, Search, Shape, ShapeDefinition, Workload,
 };
+use units::Nanos;
 
 /// Makes the plan of a run. `workload` is the benchmark's own, or one made from the filelist that a setting names.
 ///
@@ -32,6 +33,7 @@ pub fn make_plan(
     let of_quick = if overrides.quick { definition.quick.settings.as_slice() } else { &[] };
     let ours = standard.clone().with(of_quick).with(&overrides.settings);
     let search = if overrides.find_max { search(definition, &ours.workload, overrides) } else { None };
+    let shape = shape(definition, overrides);
     let mut plan = Plan {
         format: PLAN_FORMAT,
         benchmark: BenchmarkId {
@@ -51,13 +53,13 @@ pub fn make_plan(
         search,
         refinement: None,
         limits: overrides.limits.clone(),
-        phases: phases(definition, overrides),
+        phases: phases(definition, overrides, shape.as_ref()),
         rules: definition.rules,
         modifications: Vec::new(),
         sut: overrides.sut.clone(),
         agents: agents(overrides),
         arrival_lanes: NonZeroU16::MIN,
-        shape: None,
+        shape,
         source_addresses: overrides.source_addresses.clone(),
     };
     plan.refinement = refinement(&plan, overrides);
@@ -99,15 +101,38 @@ impl Plan {
     }
 }
 
+/// Returns the load over time: that of the run, or of the definition unless the run has load points of its own. The stages of
+/// the short form are those of the full one, each for a few seconds.
+fn shape(definition: &Definition, overrides: &Overrides) -> Option<Shape> {
+    if overrides.find_max {
+        return None;
+    }
+    if let Some(stages) = &overrides.stages {
+        return Some(Shape::of(stages, overrides.until.clone()));
+    }
+    let has_load_points = overrides.load.is_some() || overrides.rates.is_some();
+    let full = definition.shape.as_ref().filter(|_| !has_load_points)?;
+    let ShapeDefinition { stages, until } = if overrides.quick { full.quick() } else { full.clone() };
+    let until = if overrides.until.is_empty() { until } else { overrides.until.clone() };
+    Some(Shape::of(&stages, until))
+}
+
 /// Returns which load points the run may add: none to loads that its user has chosen.
 fn refinement(plan: &Plan, overrides: &Overrides) -> Option<Refinement> {
     let is_chosen = overrides.load.is_some() || overrides.rates.is_some() || overrides.max_load.is_some();
-    let may_add = overrides.refine && !is_chosen && !overrides.quick && plan.search.is_none();
+    let is_open_to_more = plan.search.is_none() && plan.shape.is_none();
+    let may_add = overrides.refine && !is_chosen && !overrides.quick && is_open_to_more;
     may_add.then(|| Refinement::of(plan.load_points.len())).flatten()
 }
 
-fn phases(definition: &Definition, overrides: &Overrides) -> Phases {
+fn phases(definition: &Definition, overrides: &Overrides, shape: Option<&Shape>) -> Phases {
     let standard = if overrides.quick { definition.quick.phases } else { definition.phases };
+    if let Some(shape) = shape {
+        let zero = Nanos::ZERO;
+        let drain = overrides.drain.unwrap_or(standard.drain);
+        let steady = shape.length();
+        return Phases { quiet: standard.quiet, ramp_up: zero, settle: zero, steady, ramp_down: zero, drain };
+    }
     Phases {
         quiet: standard.quiet,
         ramp_up: overrides.ramp_up.unwrap_or(standard.ramp_up),
@@ -124,6 +149,12 @@ fn load_points(definition: &Definition, workload: &Workload, overrides: &Overrid
     let in_flight_max = overrides.in_flight_max.or(definition.open_loop.in_flight_max);
     let in_flight_max = in_flight_max.unwrap_or_else(|| workload.in_flight_max());
     let rate = |per_second| Load::Rate { per_second, arrivals, in_flight_max };
+    let users = |level: f64| Load::Users(level.round() as u32);
+    if let Some(stages) = &overrides.stages {
+        let highest = stages.level_max();
+        let load = if stages.unit() == LoadUnit::Rate { rate(highest) } else { users(highest) };
+        return vec![LoadPoint { index: 0, load }];
+    }
     let loads: Vec<Load> = match (&overrides.rates, &overrides.load, definition.load.unit) {
         (Some(rates), _, _) => rates.iter().copied().map(rate).collect(),
         (None, Some(users), _) => users.iter().copied().map(Load::Users).collect(),
@@ -132,8 +163,7 @@ fn load_points(definition: &Definition, workload: &Workload, overrides: &Overrid
         }
         // Levels of users in a definition are whole.
         (None, None, unit @ LoadUnit::Users) => {
-            let users = levels.list(overrides.max_load, unit).into_iter().map(|level| level as u32);
-            users.map(Load::Users).collect()
+            levels.list(overrides.max_load, unit).into_iter().map(users).collect()
         }
     };
     (0..).zip(loads).map(|(index, load)| LoadPoint { index, load }).collect()
@@ -156,8 +186,6 @@ fn search(definition: &Definition, workload: &Workload, overrides: &Overrides) -
 
 #[cfg(test)]
 mod tests {
-    use units::Nanos;
-
     use super::*;
     use crate::{Arrivals, ChosenSetting, Family, Page, Request, SutPlan, ValueDistribution, WorkloadSource};
     use languages::USERS_MAX;
@@ -417,6 +445,136 @@ mod tests {
         assert_eq!(problems(|run| run.sut.quota = Some(0.0)), [Problem::Quota(0.0)]);
         let zero = CpuQuota { cpus: Some(0.0), reason: "mistake".to_owned() };
         assert_eq!(plan(&overrides()).unwrap().with_quota(zero), Err(Problem::Quota(0.0)));
+    }
+
+    fn stages(text: &str) -> Option<crate::StageList> {
+        Some(crate::parse_stages(text).unwrap())
+    }
+
+    /// One load point, whose load is the highest level and whose steady phase is the shape; ramps are cut.
+    #[test]
+    fn stages_are_one_load_point() {
+        let until = crate::parse_limits("p99<200ms").unwrap();
+        let shaped = Overrides { stages: stages("30s:0..100,2m:100"), until, refine: true, ..overrides() };
+        let found = plan(&shaped).unwrap();
+        assert_eq!(found.load_points, [LoadPoint { index: 0, load: Load::Users(100) }]);
+        let shape = found.shape.as_ref().unwrap();
+        assert_eq!((shape.stages.len(), shape.until.len(), shape.level_max()), (7, 1, 100.0));
+        let zero = Nanos::ZERO;
+        let steady = Nanos::from_secs(150);
+        let phases =
+            Phases { quiet: zero, ramp_up: zero, settle: zero, steady, ramp_down: zero, drain: zero };
+        assert_eq!((found.phases, found.refinement), (phases, None));
+        insta::assert_snapshot!(
+            modifications(&shaped).join("\n"),
+            @"load: closed loop, 10..200/10 clients -> closed loop, up to 100 clients; stages 30 s:0..100, 120 s:100; until p99<200ms is broken"
+        );
+        let json = serde_json::to_value(&found).unwrap();
+        assert_eq!(serde_json::from_value::<Plan>(json).unwrap(), found);
+        let open = Overrides {
+            stages: stages("1m:10..2000/s"),
+            arrivals: Some(Arrivals::Poisson),
+            in_flight_max: Some(9),
+            quick: true,
+            drain: Some(Nanos::from_secs(2)),
+            ..overrides()
+        };
+        let found = plan(&open).unwrap();
+        let load = Load::Rate { per_second: 2000.0, arrivals: Arrivals::Poisson, in_flight_max: 9 };
+        assert_eq!((found.load_points[0].load, found.phases.drain), (load, Nanos::from_secs(2)));
+        assert_eq!((found.phases.steady, found.arrival_lanes), (Nanos::from_secs(60), crate::POISSON_LANES));
+        insta::assert_snapshot!(modifications(&open).join("\n"), @r"
+        length: full -> quick run
+        load: closed loop, 10..200/10 clients -> open loop, up to 2000 operations per second, Poisson arrivals, at most 9 in flight; stages 60 s:10..2000/s
+        drain: 0 s -> 2 s
+        ");
+    }
+
+    #[test]
+    fn stages_are_the_whole_load() {
+        let s = |seconds| Some(Nanos::from_secs(seconds));
+        let until = |text: &str| crate::parse_limits(text).unwrap();
+        let shaped = || Overrides { stages: stages("30s:0..100"), ..overrides() };
+        for (what, both) in [
+            ("numbers of users", Overrides { load: Some(vec![5, 10]), ..shaped() }),
+            ("rates", Overrides { rates: Some(vec![5.0]), ..shaped() }),
+            ("a highest load", Overrides { max_load: Some(5.0), ..shaped() }),
+            ("a search", Overrides { find_max: true, ..shaped() }),
+        ] {
+            assert_eq!(plan(&both).unwrap_err(), [Problem::StagesAndLoads(what)]);
+        }
+        let found = problems(|run| {
+            run.stages = stages("30s:0..100");
+            (run.ramp_up, run.settle, run.steady, run.ramp_down) = (s(1), s(1), s(1), s(1));
+        });
+        let phases = ["ramp-up", "settle phase", "steady phase", "ramp-down"];
+        assert_eq!(found, phases.map(Problem::PhaseOfStages));
+        assert_eq!(problems(|run| run.until = until("p99<1s")), [Problem::UntilWithoutStages]);
+        let rate = until("rate>5/s");
+        let found = problems(|run| (run.stages, run.until) = (stages("30s:0..100"), rate.clone()));
+        assert_eq!(found, [Problem::UntilOfRate(rate[0])]);
+        let delivered = until("delivered>90%");
+        let found = problems(|run| (run.stages, run.until) = (stages("30s:0..100"), delivered.clone()));
+        assert_eq!(found, [Problem::LimitOfRate(delivered[0])]);
+        let open = Overrides { stages: stages("30s:0..100/s"), until: delivered, ..overrides() };
+        assert!(plan(&open).is_ok());
+        let found = problems(|run| (run.stages, run.arrivals) = (stages("5s:7"), Some(Arrivals::Poisson)));
+        assert_eq!(found, [Problem::OpenLoopOnly("arrivals")]);
+    }
+
+    /// Goal: a benchmark that is a shape is run as defined, briefly, with other stages, or at load points of the run's own.
+    #[test]
+    fn a_benchmark_may_be_a_shape() {
+        let definition =
+            Definition::parse("day.toml", include_str!("../definition/every_shape_key.toml")).unwrap();
+        let workload = workload_of(&definition, vec![Request::file("/index.html", 500)]);
+        let plan = |change: fn(&mut Overrides)| {
+            let mut overrides = overrides();
+            change(&mut overrides);
+            make_plan(&definition, workload.clone(), &overrides).unwrap()
+        };
+        let rows = |plan: &Plan| -> Vec<String> {
+            let row = |row: &crate::Modification| format!("{}: {} -> {}", row.what, row.standard, row.ours);
+            plan.modifications.iter().map(row).collect()
+        };
+        let found = plan(|_| ());
+        assert_eq!((rows(&found), found.phases), (Vec::new(), definition.phases));
+        assert_eq!(found.shape.as_ref().unwrap().stages.len(), 6 + 1 + 2);
+        let quick = plan(|run| run.quick = true);
+        assert_eq!(
+            (quick.phases.steady, quick.load_points[0].load),
+            (Nanos::from_secs(15), Load::Users(100))
+        );
+        let other = plan(|run| run.stages = stages("5s:7"));
+        assert_eq!((other.load_points[0].load, other.shape.unwrap().until.len()), (Load::Users(7), 0));
+        let longer = plan(|run| run.until = crate::parse_limits("errors<5%").unwrap());
+        insta::assert_snapshot!([rows(&quick), rows(&longer)].concat().join("\n"), @r"
+        length: full -> quick run
+        load: closed loop, up to 100 users; stages 30 s:0..100, 120 s:100, 10 s:100..0; until p99<200ms,errors<1% is broken -> closed loop, up to 100 users; stages 5 s:0..100, 5 s:100, 5 s:100..0; until p99<200ms,errors<1% is broken
+        load: closed loop, up to 100 users; stages 30 s:0..100, 120 s:100, 10 s:100..0; until p99<200ms,errors<1% is broken -> closed loop, up to 100 users; stages 30 s:0..100, 120 s:100, 10 s:100..0; until errors<5% is broken
+        ");
+        let points = plan(|run| (run.load, run.steady) = (Some(vec![5, 50]), Some(Nanos::from_secs(60))));
+        assert_eq!(
+            (points.load_points.len(), points.shape, points.phases.steady.0),
+            (2, None, 60_000_000_000)
+        );
+    }
+
+    /// By hand: 0..40/s in 10 s are 200 operations of 1,000 at most in flight, each with a row of its own.
+    #[test]
+    fn rows_of_data_are_counted_over_the_stages() {
+        let plan = plan(&Overrides { stages: stages("10s:0..40/s"), ..overrides() }).unwrap();
+        let data = |rows| crate::DataSet {
+            name: "ids".to_owned(),
+            file: String::new(),
+            hash: String::new(),
+            rows,
+            pick: crate::RowPick::Unique,
+            at_end: crate::RowsEnd::Leave,
+        };
+        let needed = |rows| problems::data_problems(&plan, &[data(rows)], plan.load_points[0].load);
+        // 50 may be in flight: four rows for each.
+        assert_eq!((needed(200).len(), needed(199).len()), (0, 1));
     }
 
     /// A benchmark with parameters and steps.

@@ -4,8 +4,8 @@ use languages::{load_text, time_text};
 
 use super::load_points;
 use crate::{
-    Arrivals, ChosenSetting, Configuration, Definition, Family, Load, LoadPoint, Modification, Noun,
-    Overrides, Plan, Search, Workload,
+    Arrivals, ChosenSetting, Configuration, Definition, Family, Load, LoadPoint, LoadUnit, Modification,
+    Noun, Overrides, Plan, Search, Shape, Workload, limits_text,
 };
 
 /// Lists what differs from the definition, in the order in which reports show it. `configurations` are the benchmark's
@@ -19,21 +19,21 @@ pub(super) fn modifications(
     let standard = definition.phases;
     let ours = plan.phases;
     let quick = if overrides.quick { "quick run" } else { "full" };
-    let user = &plan.catalog.words.user;
-    let course = [
+    let of_load = [
         ("length", "full".to_owned(), quick.to_owned()),
-        (
-            "load",
-            load_text_of(&standard_points(definition, &plan.workload, overrides), user),
-            ours_text(plan),
-        ),
+        ("load", standard_text(definition, overrides, plan), ours_text(plan)),
+    ];
+    let of_phases = [
         ("ramp-up", time_text(standard.ramp_up), time_text(ours.ramp_up)),
         ("settle phase", time_text(standard.settle), time_text(ours.settle)),
         ("steady phase", time_text(standard.steady), time_text(ours.steady)),
         ("ramp-down", time_text(standard.ramp_down), time_text(ours.ramp_down)),
         ("drain", time_text(standard.drain), time_text(ours.drain)),
     ];
-    let course = course.into_iter().map(|(what, standard, ours)| (what.to_owned(), standard, ours));
+    // The lengths of the other phases follow from the stages.
+    let of_phases = of_phases.into_iter().filter(|(what, ..)| plan.shape.is_none() || *what == "drain");
+    let course =
+        of_load.into_iter().chain(of_phases).map(|(what, standard, ours)| (what.to_owned(), standard, ours));
     let of_quick = if overrides.quick { definition.quick.settings.as_slice() } else { &[] };
     let chosen = [of_quick, &overrides.settings].concat();
     let differing = course
@@ -62,10 +62,31 @@ fn setting_rows(
     })
 }
 
+/// Describes the load of the definition.
+fn standard_text(definition: &Definition, overrides: &Overrides, plan: &Plan) -> String {
+    let user = &plan.catalog.words.user;
+    let points = standard_points(definition, &plan.workload, overrides);
+    let shape = definition.shape.as_ref().map(|shape| Shape::of(&shape.stages, shape.until.clone()));
+    load_text_with(&points, shape.as_ref(), user)
+}
+
+/// Describes load points, or the stages of a shape.
+fn load_text_with(points: &[LoadPoint], shape: Option<&Shape>, user: &Noun) -> String {
+    let Some(shape) = shape else { return load_text_of(points, "", user) };
+    let text = load_text_of(points, "up to ", user);
+    let is_open = points.first().is_some_and(|point| !point.load.is_closed());
+    let stages = shape.text(if is_open { LoadUnit::Rate } else { LoadUnit::Users });
+    let until = match shape.until.as_slice() {
+        [] => String::new(),
+        limits => format!("; until {} is broken", limits_text(limits)),
+    };
+    format!("{text}; stages {stages}{until}")
+}
+
 fn ours_text(plan: &Plan) -> String {
     let user = &plan.catalog.words.user;
     match plan.search {
-        None => load_text_of(&plan.load_points, user),
+        None => load_text_with(&plan.load_points, plan.shape.as_ref(), user),
         Some(Search { least, most }) => {
             let what = if most.is_closed() { &user.many } else { "operations per second" };
             format!("the highest, looked for from {} to {} {what}", least.level(), most.level())
@@ -79,6 +100,7 @@ fn standard_points(definition: &Definition, workload: &Workload, overrides: &Ove
         quick: false,
         load: None,
         rates: None,
+        stages: None,
         arrivals: None,
         in_flight_max: None,
         ..overrides.clone()
@@ -86,8 +108,8 @@ fn standard_points(definition: &Definition, workload: &Workload, overrides: &Ove
     load_points(definition, workload, &standard)
 }
 
-/// Describes load points; `user` is the benchmark's noun for users.
-fn load_text_of(points: &[LoadPoint], user: &Noun) -> String {
+/// Describes load points; `up_to` stands before their levels, and `user` is the benchmark's noun for users.
+fn load_text_of(points: &[LoadPoint], up_to: &str, user: &Noun) -> String {
     let levels = load_text(points.iter().map(|point| point.load.level()));
     match points.first().map(|point| point.load) {
         Some(Load::Rate { arrivals, in_flight_max, .. }) => {
@@ -96,10 +118,10 @@ fn load_text_of(points: &[LoadPoint], user: &Noun) -> String {
                 Arrivals::Poisson => "Poisson",
             };
             format!(
-                "open loop, {levels} operations per second, {arrivals} arrivals, at most {in_flight_max} in flight"
+                "open loop, {up_to}{levels} operations per second, {arrivals} arrivals, at most {in_flight_max} in flight"
             )
         }
-        _ if levels == "1" => format!("closed loop, 1 {}", user.one),
-        _ => format!("closed loop, {levels} {}", user.many),
+        _ if levels == "1" => format!("closed loop, {up_to}1 {}", user.one),
+        _ => format!("closed loop, {up_to}{levels} {}", user.many),
     }
 }

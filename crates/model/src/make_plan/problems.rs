@@ -51,6 +51,18 @@ pub enum Problem {
     /// Both a highest load and levels are given.
     #[error("both a highest load and levels of load are given")]
     MaxLoadAndLevels,
+    /// Stages, and beside them load points or a search.
+    #[error("both stages and {0} are given")]
+    StagesAndLoads(&'static str),
+    /// The length of a phase, beside stages.
+    #[error("the length of the {0} does not apply: the stages are the whole load")]
+    PhaseOfStages(&'static str),
+    /// Limits that end a load that does not change.
+    #[error("`--until` ends a load in stages, but the load is one of load points")]
+    UntilWithoutStages,
+    /// A limit that a rising load breaks at once.
+    #[error("`{0}` cannot end a load: one that rises begins below it")]
+    UntilOfRate(Limit),
     /// HTTP/2 with a connection per request.
     #[error("HTTP/2 cannot use a connection per request")]
     Http2PerRequest,
@@ -166,12 +178,20 @@ impl Problem {
             Problem::NumberOfLoadPoints(_) => "use a range with a larger step, or fewer levels",
             Problem::LoadPointTwice(_) => "to repeat a measurement, make several runs",
             Problem::LoadAndRates => "give `--load` for a closed loop or `--rate` for an open one",
-            Problem::OpenLoopOnly(_) => "give `--rate` as well, or leave it out",
+            Problem::OpenLoopOnly(_) => {
+                "leave it out, or give an open loop: `--rate`, or stages with `/s` such as `--ramp 10..2000/s`"
+            }
             Problem::InFlight(_) => "`--in-flight-max 1000` is plenty for most servers",
             Problem::Zero(_) => "write a number and a unit, such as `60s`",
             Problem::TooLong(_) => "use fewer load points or shorter phases",
             Problem::MaxLoadOfList(_) => "list the load points: `--load` for users, `--rate` for a rate",
             Problem::MaxLoadAndLevels => "give the highest load or the levels",
+            Problem::StagesAndLoads(_) => "give one of them: stages have levels of their own",
+            Problem::PhaseOfStages(_) => "leave it out; a ramp, or time to settle, is a stage of its own",
+            Problem::UntilWithoutStages => {
+                "give stages, such as `--ramp 10..2000`; `--limit` judges load points, and `--find-max` searches them"
+            }
+            Problem::UntilOfRate(_) => "limit response times, `errors` or, in an open loop, `delivered`",
             Problem::Http2PerRequest => "keep connections alive: `--keep-alive`",
             Problem::SessionsOfRate => "keep connections alive instead: `--keep-alive`",
             Problem::SessionsShared(_) => "give every user a connection: `--streams 1`",
@@ -182,7 +202,9 @@ impl Problem {
             Problem::SettingTwice(_) => "give it once, as a flag of its own or with `--set`",
             Problem::SearchRange(..) => "`--max-load` sets where the search ends",
             Problem::HeadlineOfUsers => "give `--load` instead of `--rate`",
-            Problem::LimitOfRate(_) => "give `--rate` as well, or leave it out",
+            Problem::LimitOfRate(_) => {
+                "leave it out, or give an open loop: `--rate`, or stages with `/s` such as `--ramp 10..2000/s`"
+            }
             Problem::SourceTwice(_) => "list every address once; connections take them in turn",
             Problem::NoLoadThreads => "use one per CPU",
             Problem::PoissonThreads { .. } => {
@@ -211,6 +233,7 @@ pub(super) fn problems(
     overrides: &Overrides,
 ) -> Vec<Problem> {
     let mut problems = load_problems(plan);
+    problems.extend(stage_problems(plan, overrides));
     problems.extend(max_load_problems(definition, overrides));
     problems.extend(plan.workload.web().into_iter().flat_map(|web| web_problems(plan, web)));
     problems.extend(plan.workload.sql().into_iter().flat_map(|sql| sql_problems(plan, sql)));
@@ -280,10 +303,39 @@ pub(super) fn quota_problem(sut: &SutPlan) -> Option<Problem> {
     Some(Problem::Quota(quota))
 }
 
+/// Lists what contradicts a load in stages, and limits that cannot end one.
+fn stage_problems(plan: &Plan, overrides: &Overrides) -> Vec<Problem> {
+    let has_own_stages = overrides.stages.is_some();
+    let loads = [
+        (overrides.load.is_some(), "numbers of users"),
+        (overrides.rates.is_some(), "rates"),
+        (overrides.max_load.is_some(), "a highest load"),
+        (overrides.find_max, "a search"),
+    ];
+    let lengths = [
+        (overrides.ramp_up, "ramp-up"),
+        (overrides.settle, "settle phase"),
+        (overrides.steady, "steady phase"),
+        (overrides.ramp_down, "ramp-down"),
+    ];
+    let contradicting = loads.into_iter().filter(|(is_given, _)| has_own_stages && *is_given);
+    let mut problems: Vec<Problem> = contradicting.map(|(_, what)| Problem::StagesAndLoads(what)).collect();
+    if let Some(shape) = &plan.shape {
+        let given = lengths.into_iter().filter(|(length, _)| length.is_some());
+        problems.extend(given.map(|(_, what)| Problem::PhaseOfStages(what)));
+        let of_rate = shape.until.iter().find(|limit| limit.metric() == LimitMetric::Rate);
+        problems.extend(of_rate.map(|limit| Problem::UntilOfRate(*limit)));
+    } else if !overrides.until.is_empty() && !has_own_stages {
+        problems.push(Problem::UntilWithoutStages);
+    }
+    problems
+}
+
 fn max_load_problems(definition: &Definition, overrides: &Overrides) -> Option<Problem> {
     let max = overrides.max_load?;
     let levels = if overrides.quick { &definition.quick.levels } else { &definition.load.levels };
     match levels {
+        _ if overrides.stages.is_some() => None,
         _ if overrides.load.is_some() || overrides.rates.is_some() => Some(Problem::MaxLoadAndLevels),
         _ if overrides.find_max => None,
         Levels::List(_) => Some(Problem::MaxLoadOfList(max)),
@@ -346,12 +398,14 @@ fn workload_problems(plan: &Plan, web: &WebWorkload) -> Vec<Problem> {
 
 /// Lists data that a load point uses up for certain, so that users leave. In an open loop the schedule goes on without
 /// them, so that there must be a row for every operation that could begin a page.
-fn data_problems(plan: &Plan, data: &[DataSet], load: Load) -> Vec<Problem> {
+pub(super) fn data_problems(plan: &Plan, data: &[DataSet], load: Load) -> Vec<Problem> {
     let users = u64::from(load.in_flight_max().max(1));
     let (pages, name) = match load {
         Load::Users(users) => (1, format!("a load of {users} users")),
         Load::Rate { per_second, .. } => {
-            let operations = (per_second * plan.phases.issuing().as_secs_f64()).ceil();
+            let seconds = plan.phases.issuing();
+            let mean = plan.shape.as_ref().map_or(per_second, |shape| shape.level_mean(Nanos::ZERO..seconds));
+            let operations = (mean * seconds.as_secs_f64()).ceil();
             ((operations as u64).div_ceil(users), format!("a rate of {per_second} operations per second"))
         }
     };
@@ -395,9 +449,10 @@ fn load_problems(plan: &Plan) -> Vec<Problem> {
     {
         problems.push(Problem::SearchRange(least.level(), most.level()));
     }
+    let until = plan.shape.iter().flat_map(|shape| &shape.until);
     let is_of_rates = |limit: &&Limit| limit.metric() == LimitMetric::Delivered;
     if plan.loads().any(Load::is_closed)
-        && let Some(limit) = plan.limits.iter().find(is_of_rates)
+        && let Some(limit) = plan.limits.iter().chain(until).find(is_of_rates)
     {
         problems.push(Problem::LimitOfRate(*limit));
     }

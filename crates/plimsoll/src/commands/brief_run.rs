@@ -16,6 +16,8 @@ use crate::results::Results;
 pub(super) fn brief_overrides(settle: Nanos, steady: Nanos, overrides: Overrides) -> Overrides {
     Overrides {
         max_load: None,
+        stages: None,
+        until: Vec::new(),
         limits: Vec::new(),
         ramp_up: Some(Nanos::ZERO),
         settle: Some(settle),

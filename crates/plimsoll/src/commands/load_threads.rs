@@ -2,7 +2,8 @@
 //!
 //! Each load thread takes a CPU from the server. A run therefore begins with one, at the highest load planned, for three
 //! seconds: if it was at its limit and the server was not at its own, twice as many are tried, up to half of the CPUs. A
-//! search, whose highest load is what it is to find, takes half of the CPUs at once.
+//! search, whose highest load is what it is to find, takes half of the CPUs at once, and so does a load that rises until a limit
+//! is broken.
 
 use analysis::attribute::load_threads_were_full;
 use fleet::{LoadMachines, Monitoring, ServerChoice};
@@ -31,7 +32,8 @@ pub(super) fn choose(runs: &mut [PlannedRun], context: &RunContext<'_>) -> Resul
     if is_chosen || !runs.iter().all(|run| run.candidate.is_running_here()) {
         return Ok(());
     }
-    let is_search = runs.iter().any(|run| run.plan.search.is_some());
+    let has_open_end = |plan: &Plan| plan.shape.as_ref().is_some_and(|shape| !shape.until.is_empty());
+    let is_search = runs.iter().any(|run| run.plan.search.is_some() || has_open_end(&run.plan));
     let threads = if is_search { most } else { tried(runs, most, context)? };
     for run in runs {
         run.found.load_threads = threads;

@@ -9,8 +9,8 @@ use languages::REDACTED;
 use model::{
     BenchmarkId, Configuration, ConnectionLifetime, Cookies, DEFINITION_FORMAT, Definition, Family, Headline,
     Levels, LoadDefinition, LoadUnit, OpenLoopDefinition, Overrides, Page, Parameter, PathPattern, Phases,
-    PlacedSecret, QuickDefinition, ReplyBody, Request, Rules, Secret, SecretLocation, SettingKind, ThinkTime,
-    WebDefinition, WebProtocol, WorkloadDefinition, WorkloadSource,
+    PlacedSecret, QuickDefinition, ReplyBody, Request, Rules, Secret, SecretLocation, SettingKind,
+    ShapeDefinition, ThinkTime, WebDefinition, WebProtocol, WorkloadDefinition, WorkloadSource,
 };
 use units::Nanos;
 
@@ -121,6 +121,7 @@ impl DefinitionDraft<'_> {
             time_limit,
             quick: QuickDefinition::of(&load, phases),
             load,
+            shape: self.shape(),
             open_loop: self.open_loop(),
             phases,
             rules: Rules::default(),
@@ -240,7 +241,16 @@ impl DefinitionDraft<'_> {
         asked.map_or_else(|| TIME_LIMIT.to_owned(), |time| time.to_string())
     }
 
+    /// Returns the load over time, if flags ask for one.
+    pub(super) fn shape(&self) -> Option<ShapeDefinition> {
+        let stages = self.course.stages.clone()?;
+        Some(ShapeDefinition { stages, until: self.course.until.clone() })
+    }
+
     pub(super) fn load(&self) -> LoadDefinition {
+        if let Some(shape) = self.shape() {
+            return shape.load();
+        }
         let (unit, levels) = match (&self.course.rates, &self.course.load) {
             (Some(rates), _) => (LoadUnit::Rate, rates.clone()),
             (None, Some(users)) => (LoadUnit::Users, users.iter().copied().map(f64::from).collect()),
@@ -259,6 +269,9 @@ impl DefinitionDraft<'_> {
 
     pub(super) fn phases(&self) -> Phases {
         let course = self.course;
+        if let Some(shape) = self.shape() {
+            return shape.phases(Nanos::ZERO, course.drain.unwrap_or(Nanos::ZERO));
+        }
         Phases {
             quiet: Nanos::ZERO,
             ramp_up: course.ramp_up.unwrap_or(RAMP_UP),
@@ -350,6 +363,13 @@ mod tests {
         check(&[&[url][..], &open].concat(), &[Seen]);
         let phases = ["--duration", "1m30s", "--ramp-up", "0", "--settle", "0.25", "--ramp-down", "1"];
         check(&[&[url, "-c", "1,5,3"][..], &phases, &["--drain", "2"]].concat(), &[Seen]);
+        let stages = check(&[url, "--stages", "30s:0..100,2m:100,10s:100..0", "--drain", "2"], &[Seen]);
+        assert_eq!((stages.load.levels.highest(), stages.phases.steady), (100.0, Nanos::from_secs(160)));
+        check(
+            &[url, "--ramp", "10/s..2000/s", "--until", "p99<200ms,errors<1%", "--in-flight-max", "9"],
+            &[Seen],
+        );
+        check(&[url, "--daily", "7..93", "--duration", "1h"], &[Seen]);
         let https = "https://shop.example/a?b=c";
         check(&[https, "--http", "2", "--tls", "full", "--streams", "4", "--time-limit", "2.5"], &[Seen]);
         check(&[https, "--keep-alive=5"], &[Any]);

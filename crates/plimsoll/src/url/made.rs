@@ -161,10 +161,11 @@ fn named_server(at: &Target, mut url: UrlArguments, mut sut: SutArguments) -> Re
     Ok(NamedServer { target: Target { access: TargetAccess::default(), ..named }, url, sut })
 }
 
-/// Returns what of the overrides is no part of the definition that is made: load and phases are.
+/// Returns what of the overrides is no part of the definition that is made: load and phases are. Limits that end the load are
+/// part of its shape, and refused where there is none.
 fn beyond_definition(overrides: Overrides) -> Overrides {
-    let Overrides { quick, max_load, find_max, limits, seed, sut, .. } = overrides;
-    Overrides { quick, max_load, find_max, limits, seed, ..Overrides::new(sut) }
+    let Overrides { quick, max_load, find_max, limits, until, seed, sut, .. } = overrides;
+    Overrides { quick, max_load, find_max, limits, until, seed, ..Overrides::new(sut) }
 }
 
 /// Refuses flags that contradict URLs, or commands.

@@ -4,7 +4,7 @@
 use std::fmt::Write;
 
 use languages::{load_text, time_text};
-use model::{BenchmarkId, LoadUnit};
+use model::{BenchmarkId, LoadUnit, ShapeDefinition, Stage, limits_text};
 
 use super::draft::{DefinitionDraft, DraftRequest, TypedSetting};
 use super::survey::ReplyCheck;
@@ -75,9 +75,10 @@ impl DefinitionDraft<'_> {
     fn load_text(&self) -> String {
         let load = self.load();
         let levels = quoted(&load_text(load.levels.list(None, load.unit)));
-        let mut text = match load.unit {
-            LoadUnit::Users => format!("\n[load]\nusers = {levels}\n"),
-            LoadUnit::Rate => format!("\n[load]\nrate = {levels}\n"),
+        let mut text = match (self.shape(), load.unit) {
+            (Some(shape), _) => self.shape_text(&shape),
+            (None, LoadUnit::Users) => format!("\n[load]\nusers = {levels}\n"),
+            (None, LoadUnit::Rate) => format!("\n[load]\nrate = {levels}\n"),
         };
         let course = self.course;
         if course.arrivals.is_some() || course.in_flight_max.is_some() {
@@ -92,7 +93,22 @@ impl DefinitionDraft<'_> {
         text
     }
 
+    fn shape_text(&self, shape: &ShapeDefinition) -> String {
+        let unit = shape.stages.unit();
+        let stage = |stage: &Stage| format!("    {},\n", quoted(&stage.text(unit)));
+        let stages: String = shape.stages.stages().iter().map(stage).collect();
+        let mut text = format!("\n[shape]\nstages = [\n{stages}]\n");
+        if !shape.until.is_empty() {
+            let _ = writeln!(text, "until = {}", quoted(&limits_text(&shape.until)));
+        }
+        let _ = writeln!(text, "drain = {}", quoted(&time_text(self.phases().drain)));
+        text
+    }
+
     fn phases_text(&self) -> String {
+        if self.shape().is_some() {
+            return String::new();
+        }
         let phases = self.phases();
         let lengths = [
             ("ramp-up", phases.ramp_up),

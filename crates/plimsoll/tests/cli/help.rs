@@ -87,6 +87,9 @@ fn the_flags_of_run_stand_under_their_headings() {
     };
     for (flag, heading) in [
         ("--rate ", "Options:"),
+        ("--seed ", "Options:"),
+        ("--ramp ", "Load over time:"),
+        ("--until ", "Load over time:"),
         ("--urls ", "Requests to URLs:"),
         ("--target ", "Server and load generator:"),
         ("--load-cpus ", "Server and load generator:"),

@@ -44,6 +44,7 @@ mod serve_orders;
 mod serve_pages;
 mod serverbench;
 mod sessions;
+mod shapes;
 mod target;
 mod tls;
 mod url;
