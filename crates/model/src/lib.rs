@@ -53,8 +53,8 @@ pub use content::{CHUNK_BYTES, Content};
 pub use counter::{Counter, CounterKind, CounterUnit};
 pub use definition::{
     DEFINITION_FORMAT, DataDefinition, DataFormat, Definition, FileDefinition, FilelistSource, Levels,
-    LoadDefinition, LoadUnit, OpenLoopDefinition, QuickDefinition, ShapeDefinition, SqlDefinition,
-    WebDefinition, WorkloadDefinition, WorkloadSource, definition_schema, header_name_fault,
+    LoadDefinition, OpenLoopDefinition, QuickDefinition, ShapeDefinition, SqlDefinition, WebDefinition,
+    WorkloadDefinition, WorkloadSource, definition_schema, header_name_fault,
 };
 pub use disk_share::{DiskShare, DiskShareError};
 pub use family::Family;
@@ -65,7 +65,7 @@ pub use limit::{
     Limit, LimitComparison, LimitError, LimitFault, LimitMetric, LimitUnit, PercentileRank, limits_text,
     parse_limits,
 };
-pub use load::{Arrivals, Load, LoadPoint, POISSON_LANES};
+pub use load::{Arrivals, Load, LoadPoint, LoadUnit, POISSON_LANES};
 pub use make_plan::{Problem, make_plan};
 pub use merge::{MergeError, MergeFault};
 pub use notes::{NOTES_FORMAT, Notes, notes_schema};

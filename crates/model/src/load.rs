@@ -40,6 +40,15 @@ pub enum Load {
     },
 }
 
+/// The unit of a level of load.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LoadUnit {
+    /// Users of a closed loop.
+    Users,
+    /// Operations per second of an open loop.
+    Rate,
+}
+
 names! {
     /// The distribution of the due times of an open loop.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

@@ -29,8 +29,8 @@ pub use sql::SqlDefinition;
 pub use web::{DataDefinition, DataFormat, FilelistSource, WebDefinition, WorkloadSource, header_name_fault};
 
 use crate::{
-    Arrivals, Catalog, ChosenSetting, Configuration, Family, Headline, Limit, Phases, Rules, StageList,
-    Workload,
+    Arrivals, Catalog, ChosenSetting, Configuration, Family, Headline, Limit, LoadUnit, Phases, Rules,
+    StageList, Workload,
 };
 
 /// The version of the definition language.
@@ -130,15 +130,6 @@ impl ShapeDefinition {
     pub(crate) fn quick(&self) -> ShapeDefinition {
         ShapeDefinition { stages: self.stages.shortened(QUICK_STEADY_MAX), until: self.until.clone() }
     }
-}
-
-/// The unit of a level of load.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum LoadUnit {
-    /// Users of a closed loop.
-    Users,
-    /// Operations per second of an open loop.
-    Rate,
 }
 
 /// Levels of load.

@@ -13,10 +13,10 @@ use super::family_spec::WorkloadParts;
 use super::protocol::{read_changed, read_protocol, time_limit};
 use super::values::{level, limits, rates, server_url, stage_text, users};
 use super::{
-    DEFINITION_FORMAT, Definition, Levels, LoadDefinition, LoadUnit, OpenLoopDefinition, QuickDefinition,
+    DEFINITION_FORMAT, Definition, Levels, LoadDefinition, OpenLoopDefinition, QuickDefinition,
     ShapeDefinition, WorkloadDefinition,
 };
-use crate::{Family, Headline, Phases, Rules, StageListError, parse_stage_texts};
+use crate::{Family, Headline, LoadUnit, Phases, Rules, StageListError, parse_stage_texts};
 
 /// Keys that occur in definitions and in no other language of Plimsoll.
 const OWN_KEYS: [&str; 4] = ["workload", "protocol", "load", "phases"];
