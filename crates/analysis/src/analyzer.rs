@@ -3,18 +3,22 @@
 use std::collections::BTreeMap;
 
 use model::{
-    ConsistencyCheck, DetailRecord, Example, IntervalRecord, LoadPoint, MonitoredSource, NamedCount, Plan,
-    ResourceRecord, RunEnding, Series,
+    ConsistencyCheck, DetailRecord, Example, IntervalRecord, LoadPoint, MonitoredSource, NamedCount, Phase,
+    Phases, Plan, ResourceRecord, RunEnding, Series,
 };
+use units::Nanos;
 
 use crate::attribute::attribute;
 use crate::find_max::replay;
 use crate::finding::FaultCounter;
-use crate::fold::{PointFold, Resources};
-use crate::judge::{RunEvidence, judge_load_point, judge_run, mark_overload};
-use crate::metrics::{PointFigures, curve, headline, measure};
-use crate::rules::{Evidence, Stage};
-use crate::{Analysis, LoadPointResult, LoadPointStatus, ResourceUsage};
+use crate::fold::{PointFold, Resources, StageFold};
+use crate::judge::{
+    RunEvidence, judge_load_point, judge_run, judge_shaped, judge_stage, mark_overload,
+    mark_overloaded_stages,
+};
+use crate::metrics::{PointFigures, curve, headline, measure, measure_stage, without_merged_loads};
+use crate::rules::{Evidence, JudgedPart, RecordProgress};
+use crate::{Analysis, LoadPointResult, LoadPointStatus, ResourceUsage, StageResult};
 
 /// The analyzer, which folds the records of a run into its analysis.
 ///
@@ -28,6 +32,8 @@ pub struct Analyzer {
     machines: Vec<MonitoredSource>,
     series: Vec<Series>,
     resources: BTreeMap<u32, Resources>,
+    /// The resources in each stage of the only load point with a shape.
+    stage_resources: Vec<Resources>,
 }
 
 impl Analyzer {
@@ -40,6 +46,7 @@ impl Analyzer {
             machines: Vec::new(),
             series: Vec::new(),
             resources: BTreeMap::new(),
+            stage_resources: stage_phases(plan).iter().map(Resources::new).collect(),
         }
     }
 
@@ -58,6 +65,7 @@ impl Analyzer {
         let steady = || Resources::new(&self.plan.phases);
         let fold = self.resources.entry(record.load_point).or_insert_with(steady);
         fold.record(record, &self.series);
+        self.stage_resources.iter_mut().for_each(|stage| stage.record(record, &self.series));
     }
 
     /// Adds a load point that the run has begun to the plan, if it may add it. One that is already planned changes nothing.
@@ -67,10 +75,9 @@ impl Analyzer {
 
     /// Returns the result of a load point whose records are complete, while others may follow.
     pub fn result(&mut self, index: u32) -> Option<LoadPointResult> {
-        let fold = self.points.get_mut(&index)?;
-        fold.close();
-        let resources = used(self.resources.get(&index), &self.machines, &self.series);
-        Some(result_of(&self.plan, fold, Stage::Over, resources))
+        self.points.get_mut(&index)?.close();
+        let fold = &self.points[&index];
+        Some(self.result_of(fold, RecordProgress::Over))
     }
 
     /// Returns the status of a load point whose records come in; `None` if the plan has no such point.
@@ -79,10 +86,10 @@ impl Analyzer {
     /// be asked for once a second: no histogram is copied.
     pub fn status(&self, index: u32) -> Option<LoadPointStatus> {
         match self.points.get(&index) {
-            Some(fold) => Some(self.status_of(fold, Stage::Running)),
+            Some(fold) => Some(self.status_of(fold, RecordProgress::Running)),
             None => {
                 let planned = self.plan.load_points.iter().find(|point| point.index == index)?;
-                Some(self.status_of(&PointFold::new(&self.plan, *planned), Stage::Running))
+                Some(self.status_of(&PointFold::new(&self.plan, *planned), RecordProgress::Running))
             }
         }
     }
@@ -91,8 +98,8 @@ impl Analyzer {
     /// has none.
     pub fn final_status(&mut self, index: u32, is_cut_short: bool) -> Option<LoadPointStatus> {
         self.points.get_mut(&index)?.close();
-        let stage = if is_cut_short { Stage::CutShort } else { Stage::Over };
-        Some(self.status_of(self.points.get(&index)?, stage))
+        let progress = if is_cut_short { RecordProgress::CutShort } else { RecordProgress::Over };
+        Some(self.status_of(self.points.get(&index)?, progress))
     }
 
     /// Folds one interval, with its detail if it has one.
@@ -133,15 +140,15 @@ impl Analyzer {
     /// Ends the fold: metrics, verdicts, curve and headline.
     pub fn finish(mut self, ending: RunEnding) -> Analysis {
         let last = self.points.keys().next_back().copied();
+        self.points.values_mut().for_each(PointFold::close);
         let mut load_points = Vec::new();
-        for (index, fold) in &mut self.points {
-            fold.close();
+        for (index, fold) in &self.points {
             let is_cut_short = ending != RunEnding::Complete && Some(*index) == last;
-            let stage = if is_cut_short { Stage::CutShort } else { Stage::Over };
-            let resources = used(self.resources.get(index), &self.machines, &self.series);
-            load_points.push(result_of(&self.plan, fold, stage, resources));
+            let progress = if is_cut_short { RecordProgress::CutShort } else { RecordProgress::Over };
+            load_points.push(self.result_of(fold, progress));
         }
-        if !self.machines.is_empty() {
+        // A load point with a shape had several loads: none of them is the bottleneck's.
+        if !self.machines.is_empty() && self.plan.shape.is_none() {
             let attributions = attribute(&self.plan, &load_points);
             for (point, attribution) in load_points.iter_mut().zip(attributions) {
                 point.attribution = Some(attribution);
@@ -171,11 +178,73 @@ impl Analyzer {
         }
     }
 
-    fn status_of(&self, fold: &PointFold, stage: Stage) -> LoadPointStatus {
-        let resources = &used(self.resources.get(&fold.point.index), &self.machines, &self.series);
+    fn status_of(&self, fold: &PointFold, progress: RecordProgress) -> LoadPointStatus {
+        let resources = self.used(self.resources.get(&fold.point.index));
+        let figures = PointFigures::of(&self.plan, fold, &resources);
+        let stages: Vec<StageEvidence> = begun(fold).map(|stage| self.stage_evidence(stage)).collect();
+        let evidences = stages.iter().map(|one| self.evidence_of_stage(fold, one, progress));
+        let whole = self.evidence(fold, &figures, &resources, progress);
+        LoadPointStatus::of(&whole, &evidences.collect::<Vec<_>>())
+    }
+
+    fn result_of(&self, fold: &PointFold, progress: RecordProgress) -> LoadPointResult {
+        let resources = self.used(self.resources.get(&fold.point.index));
+        let figures = PointFigures::of(&self.plan, fold, &resources);
+        let verdict = judge_load_point(&self.evidence(fold, &figures, &resources, progress));
+        let point = LoadPointResult { verdict, resources, ..measure(&self.plan, fold, figures) };
+        let mut stages: Vec<StageResult> =
+            begun(fold).map(|stage| self.stage_result(fold, stage, progress)).collect();
+        if stages.is_empty() {
+            return point;
+        }
+        mark_overloaded_stages(&mut stages);
+        let broken = point.until.as_ref().and_then(|until| until.broken);
+        let verdict = judge_shaped(point.verdict.clone(), &stages, broken);
+        LoadPointResult { verdict, stages, ..without_merged_loads(point) }
+    }
+
+    fn stage_result(&self, fold: &PointFold, stage: &StageFold, progress: RecordProgress) -> StageResult {
+        let evidence = self.stage_evidence(stage);
+        let verdict = judge_stage(&self.evidence_of_stage(fold, &evidence, progress), stage.index);
+        measure_stage(&self.plan, stage, evidence.figures, verdict)
+    }
+
+    fn stage_evidence<'a>(&self, stage: &'a StageFold) -> StageEvidence<'a> {
+        let resources = self.used(self.stage_resources.get(stage.index as usize));
+        let figures = PointFigures::of(&self.plan, &stage.fold, &resources);
+        StageEvidence { stage, resources, figures }
+    }
+
+    /// Makes the evidence on a load point as a whole.
+    fn evidence<'a>(
+        &'a self,
+        fold: &'a PointFold,
+        figures: &'a PointFigures,
+        resources: &'a ResourceUsage,
+        progress: RecordProgress,
+    ) -> Evidence<'a> {
+        let part = if fold.stages.is_empty() { JudgedPart::Uniform } else { JudgedPart::Shaped };
         let plan = &self.plan;
-        let figures = &PointFigures::of(&self.plan, fold, resources);
-        LoadPointStatus::of(&Evidence { plan, fold, figures, resources, stage })
+        Evidence { plan, fold, figures, resources, progress, part, broken_at: broken_at(fold) }
+    }
+
+    /// Makes the evidence on a stage of a load point. A stage is over as soon as another has begun.
+    fn evidence_of_stage<'a>(
+        &'a self,
+        whole: &PointFold,
+        evidence: &'a StageEvidence<'a>,
+        progress: RecordProgress,
+    ) -> Evidence<'a> {
+        let StageEvidence { stage, resources, figures } = evidence;
+        let is_followed = begun(whole).any(|other| stage.index < other.index);
+        let progress = if is_followed { RecordProgress::Over } else { progress };
+        let part = JudgedPart::Stage { stage: stage.stage, level_before: stage.level_before };
+        let (plan, fold) = (&self.plan, &stage.fold);
+        Evidence { plan, fold, figures, resources, progress, part, broken_at: broken_at(whole) }
+    }
+
+    fn used(&self, fold: Option<&Resources>) -> ResourceUsage {
+        fold.map_or_else(ResourceUsage::default, |fold| ResourceUsage::of(fold, &self.machines, &self.series))
     }
 
     /// Returns the fold of a load point, a new one for the first record; `None` if the plan has no such point.
@@ -189,13 +258,33 @@ impl Analyzer {
     }
 }
 
-fn used(fold: Option<&Resources>, machines: &[MonitoredSource], series: &[Series]) -> ResourceUsage {
-    fold.map_or_else(ResourceUsage::default, |fold| ResourceUsage::of(fold, machines, series))
+/// The evidence on a stage that is made for it alone.
+struct StageEvidence<'a> {
+    stage: &'a StageFold,
+    resources: ResourceUsage,
+    figures: PointFigures,
 }
 
-fn result_of(plan: &Plan, fold: &PointFold, stage: Stage, resources: ResourceUsage) -> LoadPointResult {
-    let figures = PointFigures::of(plan, fold, &resources);
-    let evidence = Evidence { plan, fold, figures: &figures, resources: &resources, stage };
-    let verdict = judge_load_point(&evidence);
-    LoadPointResult { verdict, resources, ..measure(plan, fold, figures) }
+/// Returns the stages of a load point that have begun.
+fn begun(fold: &PointFold) -> impl Iterator<Item = &StageFold> {
+    fold.stages.iter().filter(|stage| stage.has_begun())
+}
+
+/// Returns the end of the window in which a limit broke that ends a load point.
+fn broken_at(fold: &PointFold) -> Option<Nanos> {
+    Some(fold.until.as_ref()?.found().broken?.window.end)
+}
+
+/// Returns, for each stage of a plan, the phases of a load point whose steady phase is that stage.
+fn stage_phases(plan: &Plan) -> Vec<Phases> {
+    let start = plan.phases.start_of(Phase::Steady);
+    let spans = plan.shape.iter().flat_map(|shape| shape.spans());
+    let phases = spans.map(|(span, stage)| Phases {
+        ramp_up: start + span.start,
+        settle: Nanos::ZERO,
+        steady: stage.length,
+        ramp_down: plan.phases.steady.saturating_sub(span.end),
+        ..plan.phases
+    });
+    phases.collect()
 }

@@ -5,7 +5,7 @@ use model::{CertificateCheck, Plan, RunEnding};
 use crate::find_max::SearchResult;
 use crate::finding::{FaultCounter, Finding};
 use crate::rules::{Evidence, RULES, RuleFinding, Severity};
-use crate::{LoadPointResult, Reason, Verdict, VerdictState};
+use crate::{BrokenLimit, LoadPointResult, Reason, StageResult, Verdict, VerdictState};
 
 /// The evidence for the verdict on a run besides the plan.
 pub(crate) struct RunEvidence<'a> {
@@ -19,10 +19,21 @@ pub(crate) struct RunEvidence<'a> {
     pub(crate) found: Option<&'a SearchResult>,
 }
 
-/// Applies all rules to a load point: incomplete if a finding is, else invalid if a rule is broken, else valid.
+/// Applies all rules to a load point, or to what a load point with stages is judged by as a whole: incomplete if a finding
+/// is, else invalid if a rule is broken, else valid.
 pub(crate) fn judge_load_point(evidence: &Evidence) -> Verdict {
+    judge_part(evidence, None)
+}
+
+/// Applies the rules for stages to a stage, by its index.
+pub(crate) fn judge_stage(evidence: &Evidence, stage: u32) -> Verdict {
+    judge_part(evidence, Some(stage))
+}
+
+fn judge_part(evidence: &Evidence, stage: Option<u32>) -> Verdict {
     let index = evidence.fold.point.index;
-    let findings = RULES.iter().flat_map(|rule| (rule.check)(evidence));
+    let rules = RULES.iter().filter(|rule| rule.is_about(evidence.part));
+    let findings = rules.flat_map(|rule| (rule.check)(evidence));
     let findings: Vec<RuleFinding> =
         findings.filter(|finding| Severity::Remark <= finding.severity).collect();
     let worst = findings.iter().map(|finding| finding.severity).max();
@@ -34,8 +45,33 @@ pub(crate) fn judge_load_point(evidence: &Evidence) -> Verdict {
     let (remarks, reasons): (Vec<_>, Vec<_>) =
         findings.into_iter().partition(|finding| finding.severity == Severity::Remark);
     let reasons_of =
-        |findings: Vec<RuleFinding>| findings.into_iter().map(|f| f.reason(Some(index))).collect();
+        |findings: Vec<RuleFinding>| findings.into_iter().map(|f| f.reason(index, stage)).collect();
     Verdict { state, reasons: reasons_of(reasons), remarks: reasons_of(remarks) }
+}
+
+/// Makes the verdict on a load point from that on its record as a whole and those on its stages. The reasons of stages that
+/// may fail are remarks: those at which the server was overloaded, and those that had to go beyond a limit to find where it
+/// breaks.
+pub(crate) fn judge_shaped(whole: Verdict, stages: &[StageResult], broken: Option<BrokenLimit>) -> Verdict {
+    let Verdict { mut state, mut reasons, mut remarks } = whole;
+    for stage in stages {
+        let end = stage.start.saturating_add(stage.planned.length);
+        let is_beyond = broken.is_some_and(|broken| broken.window.start < end);
+        let may_fail = stage.verdict.state == VerdictState::Overloaded
+            || (is_beyond && stage.verdict.state == VerdictState::Invalid);
+        remarks.extend(stage.verdict.remarks.iter().cloned());
+        if may_fail {
+            remarks.extend(stage.verdict.reasons.iter().cloned());
+            continue;
+        }
+        reasons.extend(stage.verdict.reasons.iter().cloned());
+        state = match (state, stage.verdict.state) {
+            (VerdictState::Incomplete, _) | (_, VerdictState::Incomplete) => VerdictState::Incomplete,
+            (_, VerdictState::Invalid) => VerdictState::Invalid,
+            (state, _) => state,
+        };
+    }
+    Verdict { state, reasons, remarks }
 }
 
 /// Judges a run: incomplete if it did not end by itself, valid if every planned load point is present and valid,
@@ -43,7 +79,7 @@ pub(crate) fn judge_load_point(evidence: &Evidence) -> Verdict {
 ///
 /// Its reasons and remarks are its own (without load point) followed by those of the load points.
 pub(crate) fn judge_run(plan: &Plan, evidence: &RunEvidence) -> Verdict {
-    let of_run = |finding| Reason { load_point: None, finding };
+    let of_run = |finding| Reason { load_point: None, stage: None, finding };
     let own = ending_finding(evidence.ending)
         .into_iter()
         .chain(missing_load_points(plan, evidence))
@@ -74,24 +110,52 @@ pub(crate) fn judge_run(plan: &Plan, evidence: &RunEvidence) -> Verdict {
 ///
 /// They show where the server's capacity ends; they do not make the run invalid.
 pub(crate) fn mark_overload(load_points: &mut [LoadPointResult]) {
-    let is_missed = |point: &LoadPointResult| {
-        let findings = || point.verdict.reasons.iter().map(|reason| &reason.finding);
-        !point.load.is_closed()
-            && point.verdict.state == VerdictState::Invalid
+    let judged = load_points.iter().map(|point| JudgedLevel {
+        is_closed: point.load.is_closed(),
+        level: point.load.level(),
+        verdict: &point.verdict,
+    });
+    for index in overloaded(&judged.collect::<Vec<_>>()) {
+        load_points[index].verdict.state = VerdictState::Overloaded;
+    }
+}
+
+/// Marks the stages of an open loop at which the server was overloaded, likewise.
+pub(crate) fn mark_overloaded_stages(stages: &mut [StageResult]) {
+    let judged = stages.iter().map(|stage| JudgedLevel {
+        is_closed: stage.offered_rate.is_none(),
+        level: stage.planned.level_mean(),
+        verdict: &stage.verdict,
+    });
+    for index in overloaded(&judged.collect::<Vec<_>>()) {
+        stages[index].verdict.state = VerdictState::Overloaded;
+    }
+}
+
+/// A level of load with its verdict.
+struct JudgedLevel<'a> {
+    is_closed: bool,
+    level: f64,
+    verdict: &'a Verdict,
+}
+
+/// Returns the indexes of those levels at which the server was overloaded.
+fn overloaded(judged: &[JudgedLevel<'_>]) -> Vec<usize> {
+    let is_missed = |one: &JudgedLevel| {
+        let findings = || one.verdict.reasons.iter().map(|reason| &reason.finding);
+        !one.is_closed
+            && one.verdict.state == VerdictState::Invalid
             && findings().any(|finding| matches!(finding, Finding::Delivered { .. }))
             && findings().all(Finding::is_of_overload)
     };
-    let missed: Vec<bool> = load_points.iter().map(is_missed).collect();
+    let missed: Vec<bool> = judged.iter().map(is_missed).collect();
     let is_overload = |index: usize| {
-        let level = load_points[index].load.level();
-        let lower = || (0..load_points.len()).filter(|other| load_points[*other].load.level() < level);
-        let is_valid = |other: usize| load_points[other].verdict.state == VerdictState::Valid;
+        let level = judged[index].level;
+        let lower = || (0..judged.len()).filter(|other| judged[*other].level < level);
+        let is_valid = |other: usize| judged[other].verdict.state == VerdictState::Valid;
         missed[index] && lower().any(is_valid) && lower().all(|other| is_valid(other) || missed[other])
     };
-    let overloaded: Vec<usize> = (0..load_points.len()).filter(|index| is_overload(*index)).collect();
-    for index in overloaded {
-        load_points[index].verdict.state = VerdictState::Overloaded;
-    }
+    (0..judged.len()).filter(|index| is_overload(*index)).collect()
 }
 
 /// Reports that a search came to its end without an answer.

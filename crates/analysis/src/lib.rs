@@ -52,13 +52,14 @@ mod shared_cpus;
 mod standing;
 mod status;
 pub mod trend;
+mod until;
 mod web;
 
 pub use analyzer::Analyzer;
 pub use classes::{TimeClasses, class_start};
 pub use find_max::{
     Compliance, FIND_MAX_TOLERANCE, FindMax, FindMaxError, JudgedPoint, LevelKind, LevelRange,
-    LimitMeasurement, NoData, SearchGoal, SearchStep, comply, judge,
+    LimitMeasurement, NoData, SearchGoal, SearchStep, comply, comply_stage, judge,
 };
 pub use finding::Finding;
 pub use limits_in_force::allowed_cpus_by_group;
@@ -71,5 +72,6 @@ pub use rules::RuleGroup;
 pub use search_result::{Maximum, SearchEnd, SearchResult};
 pub use shared_cpus::SharedCpus;
 pub use standing::{GroupStanding, StandingState};
-pub use status::LoadPointStatus;
+pub use status::{LoadPointStatus, StageStatus};
+pub use until::{BrokenLimit, LoadWindow, UntilResult};
 pub use web::{WebFigures, WebKindFigures};

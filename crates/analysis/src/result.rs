@@ -2,7 +2,7 @@
 
 use model::{
     BenchmarkId, ConsistencyCheck, Example, FailureCodes, Load, Modification, NamedCount, Outcome, Phase,
-    Plan, RunEnding, Score, SizingRule, Words,
+    Plan, RunEnding, Score, SizingRule, Stage, Words,
 };
 use stats::{Histogram, Steadiness};
 use units::{Nanos, Ratio};
@@ -12,6 +12,7 @@ use crate::classes::TimeClasses;
 use crate::find_max::SearchResult;
 use crate::finding::Finding;
 use crate::resources::ResourceUsage;
+use crate::until::UntilResult;
 use crate::web::{WebFigures, WebKindFigures};
 
 /// The analysis of a run file.
@@ -206,9 +207,63 @@ pub struct LoadPointResult {
     pub time_classes: Vec<TimeClasses>,
     /// The figures that only the web family has; `None` of another family.
     pub web: Option<WebFigures>,
+    /// The stages of its shape that have begun, in order; empty where the load stays the same. With stages, the figures
+    /// above are counts, sums and the timeline: those that depend on the load are absent, or not to be shown
+    /// ([`LoadPointResult::rate`] and other means that are never absent).
+    pub stages: Vec<StageResult>,
+    /// The findings about the limits that end it early; `None` where none does.
+    pub until: Option<UntilResult>,
+}
+
+/// The numbers of one stage of a load point with a shape.
+#[derive(Debug, Clone, PartialEq)]
+pub struct StageResult {
+    /// Index in the shape.
+    pub index: u32,
+    /// The start, from the start of the load point.
+    pub start: Nanos,
+    /// The load as planned.
+    pub planned: Stage,
+    /// Length as recorded; shorter than planned if the load point ended in it.
+    pub length: Nanos,
+    /// The verdict on this stage.
+    pub verdict: Verdict,
+    /// Successful operations.
+    pub n: u64,
+    /// Failed operations.
+    pub errors: u64,
+    /// Operations that fell due per second; `None` in a closed loop.
+    pub offered_rate: Option<f64>,
+    /// Successful ÷ due operations; `None` in a closed loop, and if none fell due.
+    pub delivered_ratio: Option<f64>,
+    /// Successful operations per second: n / T.
+    pub rate: f64,
+    /// 95 % interval for the rate by batch means over its seconds; `None` if too few.
+    pub rate_interval: Option<(f64, f64)>,
+    /// Whether it was steady; only of a constant load it means anything.
+    pub steadiness: SteadyState,
+    /// Mean number of users who are present, in flight or thinking, from the recorded integrals; `None` in an open loop.
+    pub users_mean: Option<f64>,
+    /// Gap in N = X·(R + Z), as of a load point, with the planned number N; `None` in an open loop, and of a ramp.
+    pub little_gap: Option<f64>,
+    /// Response time of successful operations.
+    pub response: TimeSummary,
+    /// Lateness of started operations; `None` where nothing could be late.
+    pub lateness: Option<TimeSummary>,
+    /// CPU use of the load threads, from 0 to 1 of their CPUs.
+    pub generator_busy: f64,
+    /// CPUs that the SUT used on average; `None` if not seen.
+    pub sut_cpus: Option<f64>,
+    /// Use of the SUT's allowance, from 0; `None` if either is not known.
+    pub sut_busy: Option<f64>,
 }
 
 impl LoadPointResult {
+    /// Returns whether its load changed by a shape, so that it has figures of its stages instead of its own.
+    pub fn is_shaped(&self) -> bool {
+        !self.stages.is_empty()
+    }
+
     /// Returns the number of T1 lines that the throughput would fill, by the rule of thumb of the Apple report.
     pub fn t1_lines(&self) -> Option<f64> {
         self.throughput_mbit.map(stats::t1_lines)
@@ -327,7 +382,7 @@ impl NoticeResult {
 }
 
 /// Mean and percentiles of a time, with intervals. The whole histogram is kept for charts and merges.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct TimeSummary {
     /// All values; empty if there were none.
     pub histogram: Histogram,
@@ -461,12 +516,14 @@ pub enum VerdictState {
     Incomplete,
 }
 
-/// A reason of a verdict, or a remark: a finding and the load point that it concerns. The crate `disclosure` has its
+/// A reason of a verdict, or a remark: a finding, and the load point and stage that it concerns. The crate `disclosure` has its
 /// sentence and its hint.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Reason {
     /// The load point, by index; `None` for the whole run.
     pub load_point: Option<u32>,
+    /// The stage of it, by index; `None` for all of it.
+    pub stage: Option<u32>,
     /// The finding, with its numbers.
     pub finding: Finding,
 }

@@ -1,7 +1,7 @@
 //! The standing of a load point with each group of rules, by the records so far.
 
 use crate::Reason;
-use crate::rules::{Evidence, RULES, Rule, RuleFinding, RuleGroup, Severity};
+use crate::rules::{Evidence, RULES, RuleFinding, RuleGroup, Severity};
 
 /// The standing of a load point with regard to a group of rules.
 #[derive(Debug, Clone, PartialEq)]
@@ -43,20 +43,27 @@ impl StandingState {
 }
 
 /// Applies the rules that can be judged by the records so far, and returns where the load point stands with each group
-/// of them that applies to its load.
-pub(crate) fn standings(evidence: &Evidence) -> Vec<GroupStanding> {
-    let groups = RuleGroup::ALL.into_iter().filter(|group| group.applies_to(evidence.load()));
-    groups.map(|group| standing(evidence, group)).collect()
+/// of them that applies to its load: by the evidence on the whole, and on its stages that have begun.
+pub(crate) fn standings(whole: &Evidence, stages: &[Evidence]) -> Vec<GroupStanding> {
+    let groups = RuleGroup::ALL.into_iter().filter(|group| group.applies_to(whole.load()));
+    groups.map(|group| standing(whole, stages, group)).collect()
 }
 
 /// Returns the standing with one group: its most severe finding, the first of several.
-fn standing(evidence: &Evidence, group: RuleGroup) -> GroupStanding {
-    let in_group = RULES.iter().filter(|rule| rule.group == group);
-    let judged: Vec<&Rule> = in_group.filter(|rule| rule.can_be_judged(evidence)).collect();
-    let findings: Vec<RuleFinding> = judged.iter().flat_map(|rule| (rule.check)(evidence)).collect();
+fn standing(whole: &Evidence, stages: &[Evidence], group: RuleGroup) -> GroupStanding {
+    let mut n_judged = 0;
+    let mut findings: Vec<(Option<u32>, RuleFinding)> = Vec::new();
+    let of_stages = (0..).zip(stages).map(|(index, stage)| (Some(index), stage));
+    for (stage, evidence) in [(None, whole)].into_iter().chain(of_stages) {
+        let in_group = RULES.iter().filter(|rule| rule.group == group && rule.is_about(evidence.part));
+        for rule in in_group.filter(|rule| rule.can_be_judged(evidence)) {
+            n_judged += 1;
+            findings.extend((rule.check)(evidence).into_iter().map(|finding| (stage, finding)));
+        }
+    }
     // Of equal elements, `max_by_key` returns the last.
-    let Some(worst) = findings.into_iter().rev().max_by_key(|finding| finding.severity) else {
-        let state = if judged.is_empty() { StandingState::Pending } else { StandingState::Holds };
+    let Some((stage, worst)) = findings.into_iter().rev().max_by_key(|(_, finding)| finding.severity) else {
+        let state = if n_judged == 0 { StandingState::Pending } else { StandingState::Holds };
         return GroupStanding { group, state, reason: None };
     };
     let state = match worst.severity {
@@ -64,5 +71,5 @@ fn standing(evidence: &Evidence, group: RuleGroup) -> GroupStanding {
         Severity::Remark => StandingState::Remark,
         Severity::Invalid | Severity::Incomplete => StandingState::Broken,
     };
-    GroupStanding { group, state, reason: Some(worst.reason(Some(evidence.fold.point.index))) }
+    GroupStanding { group, state, reason: Some(worst.reason(whole.fold.point.index, stage)) }
 }

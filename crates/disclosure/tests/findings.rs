@@ -42,7 +42,7 @@ variants!(FINDINGS, finding_name, Finding:
     Histogram,
     ResponseIntegral, UserTime, LittleGap, LittleGapExplained, ThinkTime, InteractiveLaw, SizingCeiling, SizingFloor, Schedule, GeneratorUnmeasured,
     GeneratorBusy, GeneratorRunQueue, GeneratorLateness, GeneratorFault, OtherPrograms, OtherClients, Errors, UncountedCodes, StorageFull, StorageReadOnly, Consistency, LeftOpen, ConnectionsLost, RepliesChanged, Delivered,
-    FullSlots, BusyUsers, Mix, InputBand, InputBandsNotJudged, KindLimit, KindLimitNotJudged, TooFewOperations, MissingPercentiles, InFlightAtEnd, PhaseBoundary, Drift, Variation, WarmUp,
+    FullSlots, BusyUsers, Mix, InputBand, InputBandsNotJudged, KindLimit, KindLimitNotJudged, StageLimit, StageLimitNotJudged, TooFewOperations, MissingPercentiles, InFlightAtEnd, PhaseBoundary, Drift, Variation, WarmUp,
 );
 variants!(INTERVAL_FAULTS, interval_fault_name, IntervalFault: Index, Start, Length, Phase);
 variants!(MISSING_LOADS, missing_load_name, MissingLoad: Agents, Threads);
@@ -333,6 +333,8 @@ fn of_operations() -> Vec<Finding> {
             n: 90,
             needed: 1_000,
         },
+        Finding::StageLimit { limit: limit("p99<50ms"), value: 0.0623 },
+        Finding::StageLimitNotJudged { limit: limit("p99<50ms"), n: 90 },
         Finding::TooFewOperations { n: 90, needed: 100 },
         Finding::MissingPercentiles { n: 300, missing: missing.to_vec() },
         Finding::InFlightAtEnd {
@@ -463,10 +465,14 @@ fn hints_fit_their_cause() {
     let p99 = Nanos::from_millis(1_140);
     let limit = Nanos::from_millis(5);
     let server = Some(ServerUse::Part(Ratio(0.3)));
-    let late =
-        Reason { load_point: Some(1), finding: Finding::GeneratorLateness { agent: 0, p99, limit, server } };
+    let late = Reason {
+        load_point: Some(1),
+        stage: None,
+        finding: Finding::GeneratorLateness { agent: 0, p99, limit, server },
+    };
     let delivered = Reason {
         load_point: Some(1),
+        stage: None,
         finding: Finding::Delivered { rate: 400.0, offered: 500.0, limit: Ratio(0.95) },
     };
     let hint = |analysis: &Analysis, reason: &Reason| reason_hint(analysis, reason).unwrap();
@@ -488,7 +494,7 @@ fn hints_fit_their_cause() {
     let waited = Ratio(0.4);
     let limit = Ratio(0.3);
     let finding = Finding::GeneratorRunQueue { agent: 0, waited, limit, others: Some(used), server };
-    near.load_points[1].verdict.reasons.push(Reason { load_point: Some(1), finding });
+    near.load_points[1].verdict.reasons.push(Reason { load_point: Some(1), stage: None, finding });
     assert!(hint(&near, &late).starts_with("stop other programs"), "{}", hint(&near, &late));
     // A hint is given once.
     let mut hints = Hints::new(&near);

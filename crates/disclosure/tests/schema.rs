@@ -70,7 +70,7 @@ fn priced() -> Fixture {
     Fixture { price, ..fixture::quick() }
 }
 
-fn reports() -> [(&'static str, Fixture); 11] {
+fn reports() -> [(&'static str, Fixture); 13] {
     [
         ("priced", priced()),
         ("quick", fixture::quick()),
@@ -83,6 +83,8 @@ fn reports() -> [(&'static str, Fixture); 11] {
         ("throughput", fixture::throughput()),
         ("harmonic", fixture::harmonic()),
         ("sized", fixture::sized()),
+        ("stages", fixture::stages()),
+        ("stages_of_users", fixture::stages_of_users()),
     ]
 }
 
@@ -143,7 +145,7 @@ fn what_is_no_report_does_not_follow_it() {
     };
     assert!(broken(|json| json["format"] = 2.into()));
     assert!(broken(|json| json["verdict"]["state"] = "fine".into()));
-    assert!(broken(|json| json["load_points"][0]["rate_per_s"] = Value::Null));
+    assert!(broken(|json| json["load_points"][0]["steady_s"] = Value::Null));
     assert!(broken(|json| json["load_points"][0]["load"]["users"] = "ten".into()));
     assert!(broken(|json| _ = json.as_object_mut().unwrap().remove("provenance")));
     assert!(broken(|json| json["load_points"][0]["response"]["percentiles"][0]["q"] = 50.into()));

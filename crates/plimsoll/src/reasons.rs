@@ -73,7 +73,7 @@ mod tests {
     use super::*;
 
     fn reason(load_point: Option<u32>, finding: Finding) -> Reason {
-        Reason { load_point, finding }
+        Reason { load_point, stage: None, finding }
     }
 
     fn waited(ratio: f64) -> Finding {

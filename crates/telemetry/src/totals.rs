@@ -143,7 +143,7 @@ pub(crate) mod tests {
     /// A group whose rules hold, and one that is broken by failures.
     fn standings() -> Vec<GroupStanding> {
         let finding = Finding::TooFewOperations { n: 3, needed: 100 };
-        let reason = Reason { load_point: Some(1), finding };
+        let reason = Reason { load_point: Some(1), stage: None, finding };
         vec![
             GroupStanding { group: RuleGroup::Record, state: StandingState::Holds, reason: None },
             GroupStanding { group: RuleGroup::Sample, state: StandingState::Broken, reason: Some(reason) },
@@ -168,6 +168,8 @@ pub(crate) mod tests {
             p95: None,
             p99: None,
             standings: standings(),
+            stage: None,
+            broken: None,
         }
     }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use units::{Nanos, Ratio};
 
 use super::{DifferenceKind, TableDifference};
-use crate::{Analysis, LoadPointResult, METRICS};
+use crate::{Analysis, LoadPointResult, METRICS, StageResult, TimeSummary, UntilResult};
 
 /// A value of the result table: its name, unit last, and how it follows from a load point's result.
 type NamedValue = (&'static str, fn(&LoadPointResult) -> Option<f64>);
@@ -24,6 +24,34 @@ const STATISTICS: &[NamedValue] = &[
     ("service_mean_s", |point| point.service.mean),
 ];
 
+/// A value of the result table of a stage, after its number; the same.
+type StageValue = (&'static str, fn(&StageResult) -> Option<f64>);
+
+/// Values of each stage of a load point with a shape.
+const STAGE_STATISTICS: &[StageValue] = &[
+    ("length_s", |stage| Some(stage.length.as_secs_f64())),
+    ("operations", |stage| Some(stage.n as f64)),
+    ("errors", |stage| Some(stage.errors as f64)),
+    ("offered_per_s", |stage| stage.offered_rate),
+    ("rate_per_s", |stage| Some(stage.rate)),
+    ("users_mean", |stage| stage.users_mean),
+    ("response_mean_s", |stage| stage.response.mean),
+    ("response_p50_s", |stage| percentile_of(&stage.response, 0.5)),
+    ("response_p95_s", |stage| percentile_of(&stage.response, 0.95)),
+    ("response_p99_s", |stage| percentile_of(&stage.response, 0.99)),
+];
+
+/// A value about limits that end a load point early; the same.
+type LimitValue = (&'static str, fn(&UntilResult) -> Option<f64>);
+
+/// Values about the limits that end a load point early.
+const LIMIT_STATISTICS: &[LimitValue] = &[
+    ("until_broken_at_s", |until| Some(until.broken?.window.end.as_secs_f64())),
+    ("until_broken_level", |until| Some(until.broken?.window.level_mean)),
+    ("until_broken_value", |until| Some(until.broken?.value)),
+    ("until_held_level", |until| Some(until.held?.level_mean)),
+];
+
 /// A stated row of a result table.
 #[derive(Debug, Clone, PartialEq)]
 pub struct StatedRow {
@@ -40,7 +68,17 @@ impl StatedRow {
         let metrics =
             METRICS.iter().filter_map(|metric| Some((metric.stated?, metric.value(point).number())));
         let statistics = STATISTICS.iter().map(|(name, value)| (*name, value(point)));
-        let cells = metrics.chain(statistics).filter_map(|(name, value)| Some((name.to_owned(), value?)));
+        let of_point = metrics.chain(statistics).map(|(name, value)| (name.to_owned(), value));
+        let of_stages = point.stages.iter().flat_map(|stage| {
+            STAGE_STATISTICS
+                .iter()
+                .map(|(name, value)| (format!("stage_{}_{name}", stage.index + 1), value(stage)))
+        });
+        let of_limits = LIMIT_STATISTICS
+            .iter()
+            .map(|(name, value)| ((*name).to_owned(), point.until.as_ref().and_then(*value)));
+        let cells = of_point.chain(of_stages).chain(of_limits);
+        let cells = cells.filter_map(|(name, value)| Some((name, value?)));
         StatedRow { load_point: point.index, cells: cells.collect() }
     }
 }
@@ -160,6 +198,10 @@ fn stated_columns(stated: &[StatedRow]) -> Vec<&str> {
 }
 
 fn percentile(point: &LoadPointResult, q: f64) -> Option<f64> {
-    let found = point.response.percentiles.iter().find(|percentile| percentile.q == q)?;
+    percentile_of(&point.response, q)
+}
+
+fn percentile_of(times: &TimeSummary, q: f64) -> Option<f64> {
+    let found = times.percentiles.iter().find(|percentile| percentile.q == q)?;
     Some(found.value.as_secs_f64())
 }

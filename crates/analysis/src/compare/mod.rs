@@ -100,6 +100,11 @@ pub enum CompareError {
         /// Number of runs found.
         found: usize,
     },
+    /// The load of a run changes within its load point, by stages.
+    Shaped {
+        /// The name of the run.
+        name: String,
+    },
     /// They are not runs of the same plan.
     Differ {
         /// The differences from the first run.
@@ -111,7 +116,7 @@ pub enum CompareError {
 ///
 /// # Errors
 ///
-/// Fewer than two runs, or runs of different plans unless `mismatch` allows them.
+/// Fewer than two runs, a run whose load changes by stages, or runs of different plans unless `mismatch` allows them.
 pub fn compare(runs: &[RunInput], mismatch: MismatchPolicy) -> Result<Comparison, CompareError> {
     compare_with_baseline(runs, 0, mismatch)
 }
@@ -130,6 +135,10 @@ pub fn compare_with_baseline(
     let [first, others @ ..] = runs else { return Err(CompareError::TooFew { found: 0 }) };
     if others.is_empty() {
         return Err(CompareError::TooFew { found: 1 });
+    }
+    // What is compared is the rate at one load; stages are short, and users come and go in them.
+    if let Some(shaped) = runs.iter().find(|run| run.plan.shape.is_some()) {
+        return Err(CompareError::Shaped { name: shaped.name.to_owned() });
     }
     let differences: Vec<PlanDifference> =
         others.iter().flat_map(|other| plan_difference::differences(first, other)).collect();

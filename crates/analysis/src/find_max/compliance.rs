@@ -3,8 +3,8 @@
 use model::{Limit, LimitMetric};
 use units::Ratio;
 
-use crate::LoadPointResult;
 use crate::percentiles::{CONFIDENCE, values_needed};
+use crate::{LoadPointResult, StageResult, TimeSummary};
 
 /// The distance of a percentile from its limit, relative to that, beyond which it is clearly on one side: its
 /// interval assumes independent operations, which those that queue behind each other are not.
@@ -50,13 +50,28 @@ pub enum NoData {
 
 /// Compares a load point with a limit. A value that was not measured meets no limit.
 pub fn comply(limit: Limit, result: &LoadPointResult) -> Compliance {
-    match measure(limit.metric(), result) {
-        Err(reason) => Compliance::Undecided(reason),
-        Ok((value, interval)) => {
-            let measured = LimitMeasurement { limit, value, interval };
-            if limit.allows(value) { Compliance::Met(measured) } else { Compliance::Missed(measured) }
-        }
-    }
+    let figures = JudgedFigures {
+        n: result.total.n,
+        errors: result.total.errors,
+        rate: result.rate,
+        rate_interval: result.rate_interval,
+        offered_rate: result.offered_rate,
+        response: &result.response,
+    };
+    figures.comply(limit)
+}
+
+/// Compares a stage of a load point with a limit, likewise.
+pub fn comply_stage(limit: Limit, stage: &StageResult) -> Compliance {
+    let figures = JudgedFigures {
+        n: stage.n,
+        errors: stage.errors,
+        rate: stage.rate,
+        rate_interval: stage.rate_interval,
+        offered_rate: stage.offered_rate,
+        response: &stage.response,
+    };
+    figures.comply(limit)
 }
 
 impl Compliance {
@@ -85,46 +100,68 @@ impl Compliance {
 /// A value and its interval.
 type Value = (f64, Option<(f64, f64)>);
 
-fn measure(metric: LimitMetric, result: &LoadPointResult) -> Result<Value, NoData> {
-    if let Some(q) = metric.quantile() {
-        return quantile(Ratio(q), result);
-    }
-    match metric {
-        LimitMetric::Errors => errors(result),
-        LimitMetric::Delivered => delivered(result),
-        LimitMetric::Rate if 0 < result.total.n => Ok((result.rate, result.rate_interval)),
-        LimitMetric::Max => result.response.max.map(|max| (max.as_secs_f64(), None)).ok_or(NoData::Nothing),
-        LimitMetric::Mean => {
-            result.response.mean.map(|mean| (mean, result.response.mean_interval)).ok_or(NoData::Nothing)
+/// The figures that limits are on, of one load.
+struct JudgedFigures<'a> {
+    n: u64,
+    errors: u64,
+    rate: f64,
+    rate_interval: Option<(f64, f64)>,
+    offered_rate: Option<f64>,
+    response: &'a TimeSummary,
+}
+
+impl JudgedFigures<'_> {
+    fn comply(&self, limit: Limit) -> Compliance {
+        match self.measure(limit.metric()) {
+            Err(reason) => Compliance::Undecided(reason),
+            Ok((value, interval)) => {
+                let measured = LimitMeasurement { limit, value, interval };
+                if limit.allows(value) { Compliance::Met(measured) } else { Compliance::Missed(measured) }
+            }
         }
-        _ => Err(NoData::Nothing),
     }
-}
 
-fn quantile(q: Ratio, result: &LoadPointResult) -> Result<Value, NoData> {
-    let histogram = &result.response.histogram;
-    let too_few = NoData::TooFew { n: histogram.n(), needed: values_needed(q) };
-    let found = histogram.quantile_interval(q, CONFIDENCE).ok_or(too_few)?;
-    Ok((found.value.as_secs_f64(), Some((found.low.as_secs_f64(), found.high.as_secs_f64()))))
-}
-
-/// E ÷ n of completed operations, and (E ± 2·√(E + 1)) ÷ n: about 95 % of a Poisson count, not empty at E = 0.
-fn errors(result: &LoadPointResult) -> Result<Value, NoData> {
-    let errors = result.total.errors as f64;
-    let completed = result.completed() as f64;
-    if completed == 0.0 {
-        return Err(NoData::Nothing);
+    fn measure(&self, metric: LimitMetric) -> Result<Value, NoData> {
+        if let Some(q) = metric.quantile() {
+            return self.quantile(Ratio(q));
+        }
+        match metric {
+            LimitMetric::Errors => self.errors(),
+            LimitMetric::Delivered => self.delivered(),
+            LimitMetric::Rate if 0 < self.n => Ok((self.rate, self.rate_interval)),
+            LimitMetric::Max => self.response.max.map(|max| (max.as_secs_f64(), None)).ok_or(NoData::Nothing),
+            LimitMetric::Mean => {
+                self.response.mean.map(|mean| (mean, self.response.mean_interval)).ok_or(NoData::Nothing)
+            }
+            _ => Err(NoData::Nothing),
+        }
     }
-    let reach = 2.0 * (errors + 1.0).sqrt();
-    let interval = ((errors - reach).max(0.0) / completed, ((errors + reach) / completed).min(1.0));
-    Ok((errors / completed, Some(interval)))
-}
 
-fn delivered(result: &LoadPointResult) -> Result<Value, NoData> {
-    let offered = result.offered_rate.ok_or(NoData::ClosedLoop)?;
-    if offered == 0.0 {
-        return Err(NoData::Nothing);
+    fn quantile(&self, q: Ratio) -> Result<Value, NoData> {
+        let histogram = &self.response.histogram;
+        let too_few = NoData::TooFew { n: histogram.n(), needed: values_needed(q) };
+        let found = histogram.quantile_interval(q, CONFIDENCE).ok_or(too_few)?;
+        Ok((found.value.as_secs_f64(), Some((found.low.as_secs_f64(), found.high.as_secs_f64()))))
     }
-    let interval = result.rate_interval.map(|(low, high)| (low / offered, high / offered));
-    Ok((result.rate / offered, interval))
+
+    /// E ÷ n of completed operations, and (E ± 2·√(E + 1)) ÷ n: about 95 % of a Poisson count, not empty at E = 0.
+    fn errors(&self) -> Result<Value, NoData> {
+        let errors = self.errors as f64;
+        let completed = self.n.saturating_add(self.errors) as f64;
+        if completed == 0.0 {
+            return Err(NoData::Nothing);
+        }
+        let reach = 2.0 * (errors + 1.0).sqrt();
+        let interval = ((errors - reach).max(0.0) / completed, ((errors + reach) / completed).min(1.0));
+        Ok((errors / completed, Some(interval)))
+    }
+
+    fn delivered(&self) -> Result<Value, NoData> {
+        let offered = self.offered_rate.ok_or(NoData::ClosedLoop)?;
+        if offered == 0.0 {
+            return Err(NoData::Nothing);
+        }
+        let interval = self.rate_interval.map(|(low, high)| (low / offered, high / offered));
+        Ok((self.rate / offered, interval))
+    }
 }

@@ -39,7 +39,7 @@ mod script;
 
 use units::Ratio;
 
-pub use compliance::{Compliance, LimitMeasurement, NoData, comply};
+pub use compliance::{Compliance, LimitMeasurement, NoData, comply, comply_stage};
 pub use judged::{JudgedPoint, judge};
 pub(crate) use replay::replay;
 pub use replay::{begin, counts, next_load, observe};

@@ -373,6 +373,20 @@ pub enum Finding {
         /// The least that is needed.
         needed: u64,
     },
+    /// A stage misses a limit of the user.
+    StageLimit {
+        /// The limit.
+        limit: Limit,
+        /// The value, in the unit of [`Limit::value`].
+        value: f64,
+    },
+    /// A stage has too little for a limit of the user to be judged.
+    StageLimitNotJudged {
+        /// The limit.
+        limit: Limit,
+        /// Its successful operations.
+        n: u64,
+    },
     /// Too few operations succeeded.
     TooFewOperations {
         /// Their number.
@@ -623,6 +637,7 @@ impl Finding {
             Finding::Mix { .. } => "mix",
             Finding::InputBand { .. } | Finding::InputBandsNotJudged { .. } => "input-bands",
             Finding::KindLimit { .. } | Finding::KindLimitNotJudged { .. } => "kind-limits",
+            Finding::StageLimit { .. } | Finding::StageLimitNotJudged { .. } => "limits",
             Finding::TooFewOperations { .. } => "operations",
             Finding::MissingPercentiles { .. } => "percentiles",
             Finding::InFlightAtEnd { .. } => "in-flight",

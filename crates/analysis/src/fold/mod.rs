@@ -9,8 +9,10 @@ mod point;
 mod resources;
 mod score;
 mod second;
+mod stages;
 mod steady;
 mod time_axis;
+mod until;
 
 pub(crate) use agent::AgentTotals;
 pub(crate) use intervals::QuantileIntervals;
@@ -19,4 +21,6 @@ pub(crate) use point::PointFold;
 pub(crate) use resources::{Resources, SeriesFold};
 pub(crate) use score::{ScoreSecond, ScoreSeconds, counts};
 pub(crate) use second::{SecondTotals, Seconds};
+pub(crate) use stages::StageFold;
 pub(crate) use steady::{KindSums, PauseSums, SteadyTotals};
+pub(crate) use until::UntilFold;

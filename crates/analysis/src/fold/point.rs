@@ -9,7 +9,7 @@ use units::Nanos;
 
 use super::ledger::Ledger;
 use super::time_axis::TimeAxis;
-use super::{Notices, ScoreSeconds, Seconds, SteadyTotals};
+use super::{Notices, ScoreSeconds, Seconds, StageFold, SteadyTotals, UntilFold, stages};
 
 /// The fold of one load point.
 #[derive(Debug)]
@@ -33,10 +33,20 @@ pub(crate) struct PointFold {
     pub(crate) ledger: Ledger,
     /// Checks of the time axis, done record by record.
     pub(crate) axis: TimeAxis,
+    /// The stages of its shape; none where the load stays the same.
+    pub(crate) stages: Vec<StageFold>,
+    /// The limits that end it early; `None` where none does.
+    pub(crate) until: Option<UntilFold>,
 }
 
 impl PointFold {
     pub(crate) fn new(plan: &Plan, point: LoadPoint) -> PointFold {
+        let uniform = PointFold::uniform(plan, point);
+        PointFold { stages: stages::stages(plan, point), until: UntilFold::new(plan), ..uniform }
+    }
+
+    /// Makes the fold of a load point, or of a part of one, without stages.
+    pub(super) fn uniform(plan: &Plan, point: LoadPoint) -> PointFold {
         PointFold {
             point,
             steady: SteadyTotals::new(plan),
@@ -48,6 +58,8 @@ impl PointFold {
             counts: Vec::new(),
             ledger: Ledger::new(plan, point),
             axis: TimeAxis::new(plan),
+            stages: Vec::new(),
+            until: None,
         }
     }
 
@@ -58,10 +70,14 @@ impl PointFold {
         let steady = if record.phase == Phase::Steady {
             let full = self.places_full(record);
             self.score_seconds.interval(record);
-            self.steady.interval(record, before, full)
+            let of_stage = stages::add(&mut self.stages, record, before, full);
+            self.steady.interval(record, before, full).and(of_stage)
         } else {
             Ok(())
         };
+        if let Some(until) = &mut self.until {
+            until.interval(record);
+        }
         self.axis.interval(record);
         if self.seconds.interval(record).and(steady).is_err() {
             self.ledger.overflow(record);
@@ -91,6 +107,10 @@ impl PointFold {
     pub(crate) fn close(&mut self) {
         self.seconds.close();
         self.axis.close();
+        self.stages.iter_mut().for_each(StageFold::close);
+        if let Some(until) = &mut self.until {
+            until.close();
+        }
     }
 
     /// Returns whether nearly all slots of an open loop were taken at an end of the interval.

@@ -80,6 +80,8 @@ pub(crate) fn measure(plan: &Plan, fold: &PointFold, figures: PointFigures) -> L
         sut_cpu_per_operation: sut_cpus.and_then(|cpus| per_operation(cpus * length)),
         resources: ResourceUsage::default(),
         attribution: None,
+        stages: Vec::new(),
+        until: fold.until.as_ref().map(|until| until.found().clone()),
         timeline: timeline::timeline(&fold.seconds),
         time_classes: fold.seconds.classes.clone(),
         web: web::figures(plan, totals, &fold.counts),
@@ -136,7 +138,7 @@ fn codes(totals: &SteadyTotals) -> FailureCodes {
 }
 
 /// Summarizes the response time, with intervals that allow for autocorrelation of seconds.
-fn response(fold: &PointFold) -> TimeSummary {
+pub(super) fn response(fold: &PointFold) -> TimeSummary {
     let mut response = summary(fold.steady.response.clone());
     for percentile in &mut response.percentiles {
         percentile.interval = fold.seconds.intervals.of(percentile.q);
@@ -147,7 +149,7 @@ fn response(fold: &PointFold) -> TimeSummary {
 
 /// Returns the gap in N = X·(R + Z), or in L = X·R where users can owe operations or have several in flight; all of it where
 /// nothing was completed.
-fn closed_gap(plan: &Plan, users: f64, rate: f64, totals: &SteadyTotals) -> f64 {
+pub(super) fn closed_gap(plan: &Plan, users: f64, rate: f64, totals: &SteadyTotals) -> f64 {
     let gap = if plan.catalog.has_overlapping_operations() {
         little_gap(totals.population(), totals.response_seconds(), 1.0 / totals.length.as_secs_f64(), 0.0)
     } else {
@@ -156,7 +158,7 @@ fn closed_gap(plan: &Plan, users: f64, rate: f64, totals: &SteadyTotals) -> f64 
     gap.map(|gap| gap.0).filter(|gap| gap.is_finite()).unwrap_or(1.0)
 }
 
-fn lateness(totals: &SteadyTotals, closed: bool) -> Option<TimeSummary> {
+pub(super) fn lateness(totals: &SteadyTotals, closed: bool) -> Option<TimeSummary> {
     let lateness = &totals.lateness;
     (!closed || 0 < lateness.n()).then(|| summary(lateness.clone()))
 }
@@ -171,7 +173,7 @@ fn spreads(plan: &Plan, totals: &SteadyTotals) -> Vec<Option<TimeSummary>> {
 }
 
 /// Returns CPU time, run-queue time and available time of all load threads, in s.
-fn generator(totals: &SteadyTotals) -> (f64, f64, f64) {
+pub(super) fn generator(totals: &SteadyTotals) -> (f64, f64, f64) {
     let sum = |of: fn(&AgentTotals) -> f64| totals.agents.values().map(of).sum::<f64>();
     (
         sum(|agent| agent.cpu.as_secs_f64()),

@@ -6,6 +6,7 @@ mod load_point;
 mod marks;
 mod score;
 mod score_summary;
+mod stage;
 mod steady;
 mod table;
 mod timeline;
@@ -16,6 +17,7 @@ pub(crate) use figures::PointFigures;
 pub(crate) use load_point::measure;
 pub(crate) use marks::{curve, headline};
 pub use score_summary::ScoreSummary;
+pub(crate) use stage::{measure_stage, without_merged_loads};
 pub use table::{METRICS, Metric, MetricColumn, MetricFormat, MetricValue};
 
 /// Divides; zero if the whole is.

@@ -22,6 +22,8 @@ pub struct Metric {
     pub column: Option<MetricColumn>,
     json: MetricScope,
     csv: MetricScope,
+    /// Whether it is a sum, which stages of different loads have in common. Counts are sums in any case.
+    is_sum: bool,
     value: fn(&LoadPointResult) -> MetricValue,
 }
 
@@ -82,7 +84,8 @@ pub const METRICS: &[Metric] = &[
     row("steady_s", "Length of the steady phase as recorded, in s.", |point| {
         point.length.as_secs_f64().into()
     })
-    .stated("length_s"),
+    .stated("length_s")
+    .sum(),
     row("n_ok", "Successful operations.", |point| point.total.n.into())
         .stated("operations")
         .json(MetricScope::None),
@@ -187,7 +190,8 @@ pub const METRICS: &[Metric] = &[
     web::IN_FLIGHT_CONTENT,
     row("in_flight_age_s", "How long those had been in flight, summed, in s.", |point| {
         point.in_flight_age.as_secs_f64().into()
-    }),
+    })
+    .sum(),
     row(
         "left_open",
         "Successes whose connection was to end with the reply and was left open by the server; up to 1 s was waited for it, \
@@ -213,7 +217,7 @@ pub const METRICS: &[Metric] = &[
 const fn row(key: &'static str, meaning: &'static str, value: fn(&LoadPointResult) -> MetricValue) -> Metric {
     let json = MetricScope::All;
     let csv = MetricScope::All;
-    Metric { key, stated: None, meaning, column: None, json, csv, value }
+    Metric { key, stated: None, meaning, column: None, json, csv, is_sum: false, value }
 }
 
 /// Makes a row of a metric that only runs of the web family have.
@@ -232,6 +236,10 @@ impl Metric {
 
     const fn column(self, heading: &'static str, format: MetricFormat) -> Metric {
         Metric { column: Some(MetricColumn { heading, format }), ..self }
+    }
+
+    const fn sum(self) -> Metric {
+        Metric { is_sum: true, ..self }
     }
 
     const fn json(self, json: MetricScope) -> Metric {
@@ -287,9 +295,13 @@ impl Metric {
         self.csv.contains(plan)
     }
 
-    /// Returns its value at a load point.
+    /// Returns its value at a load point; none of one with stages, unless it is a count or a sum.
     pub fn value(&self, point: &LoadPointResult) -> MetricValue {
-        (self.value)(point)
+        match (self.value)(point) {
+            MetricValue::Number(_) if point.is_shaped() && !self.is_sum => MetricValue::Number(None),
+            MetricValue::Interval(_) if point.is_shaped() => MetricValue::Interval(None),
+            value => value,
+        }
     }
 }
 

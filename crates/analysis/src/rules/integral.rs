@@ -14,6 +14,10 @@ const GAP_MAX: f64 = 0.01;
 /// over a phase Σr(ok) + Σr(failed) + age(end) − age(start) = ∫ in flight + Σ lateness + Σ wait, but for what the
 /// operations in flight at either end were late and had waited, which is allowed for by their number times the greatest.
 pub(super) fn check(evidence: &Evidence) -> Vec<RuleFinding> {
+    // Where a limit ended the load point, operations in flight were given up: they have no response time.
+    if evidence.broken_at.is_some() {
+        return Vec::new();
+    }
     let totals = &evidence.fold.steady;
     let (age_start, age_end) = totals.ages_at_ends_ns();
     let (flying_start, flying_end) = totals.in_flight_at_ends();

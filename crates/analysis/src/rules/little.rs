@@ -3,7 +3,7 @@
 
 use model::Load;
 
-use super::{Evidence, RuleFinding, Stage};
+use super::{Evidence, RecordProgress, RuleFinding};
 use crate::finding::{CutOffPart, FailedPart, Finding, LittleExplanation, LittlePopulation};
 
 /// Part of all users' time that may be unaccounted for.
@@ -65,7 +65,7 @@ fn little(evidence: &Evidence, users: u32) -> Option<RuleFinding> {
         return Some(RuleFinding::invalid(Finding::LittleGap { found, population, explained: both }));
     };
     // While the phase grows, operations at its ends explain less and less.
-    (evidence.stage != Stage::Running)
+    (evidence.progress != RecordProgress::Running)
         .then(|| RuleFinding::remark(Finding::LittleGapExplained { found, population, by }))
 }
 

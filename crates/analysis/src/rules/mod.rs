@@ -27,6 +27,7 @@ mod other_programs;
 mod sample_size;
 mod severity;
 mod sizing;
+mod stage_limits;
 mod steady_length;
 mod steady_state;
 mod storage;
@@ -35,6 +36,7 @@ mod time_axis;
 mod warm_up;
 
 use model::{Load, Plan};
+use units::Nanos;
 
 pub use group::RuleGroup;
 pub(crate) use severity::{RuleFinding, Severity};
@@ -43,6 +45,7 @@ use crate::ResourceUsage;
 use crate::fold::PointFold;
 use crate::metrics::PointFigures;
 use JudgedFrom::{Data, End, Start, SteadyPhase, TenthOfSteadyPhase};
+use RuleScope::{Anywhere, Record, Stages, Uniform};
 
 /// The evidence for the verdict on a load point.
 pub(crate) struct Evidence<'a> {
@@ -55,12 +58,32 @@ pub(crate) struct Evidence<'a> {
     /// The use of machines and services.
     pub(crate) resources: &'a ResourceUsage,
     /// The progress of its records.
-    pub(crate) stage: Stage,
+    pub(crate) progress: RecordProgress,
+    /// The part of the load point that is judged, of which `fold`, `figures` and `resources` are.
+    pub(crate) part: JudgedPart,
+    /// The end of the window in which a limit broke that was to end the load point early; `None` if none did.
+    pub(crate) broken_at: Option<Nanos>,
+}
+
+/// The part of a load point that is judged.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum JudgedPart {
+    /// All of a load point whose load stays the same.
+    Uniform,
+    /// All of a load point with a shape.
+    Shaped,
+    /// A stage of a shape.
+    Stage {
+        /// The stage.
+        stage: model::Stage,
+        /// The level of load just before it.
+        level_before: f64,
+    },
 }
 
 /// The progress of a load point's records.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Stage {
+pub(crate) enum RecordProgress {
     /// More may follow.
     Running,
     /// They are complete, because the run ended early in this load point.
@@ -73,10 +96,26 @@ pub(crate) enum Stage {
 pub(crate) struct Rule {
     /// The group by which the rule is shown while a load point runs.
     pub(crate) group: RuleGroup,
+    /// The parts of a load point that it is about.
+    scope: RuleScope,
     /// The moment from which it can be judged.
     from: JudgedFrom,
     /// The function.
     pub(crate) check: fn(&Evidence) -> Vec<RuleFinding>,
+}
+
+/// The parts of a load point that a rule is about. Those of a load point with a shape are its stages: nothing that depends
+/// on the load is judged over several of them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum RuleScope {
+    /// The record as a whole, whatever the load was.
+    Record,
+    /// A load that stays the same: a load point without a shape.
+    Uniform,
+    /// Whatever has one load: a load point without a shape, or a stage.
+    Stages,
+    /// All of these.
+    Anywhere,
 }
 
 /// The moment from which a rule can be judged by the records so far.
@@ -96,48 +135,72 @@ enum JudgedFrom {
 /// All rules, in the order in which their findings are reported: first what makes the record itself
 /// doubtful, then what the record says about generator and server, then how far the numbers reach.
 pub(crate) const RULES: &[Rule] = &[
-    rule(RuleGroup::Record, End, steady_length::check),
-    rule(RuleGroup::Record, Start, time_axis::check),
-    rule(RuleGroup::Record, Start, load_agents::check),
-    rule(RuleGroup::Record, Start, conservation::check),
-    rule(RuleGroup::Record, End, histogram::check),
-    rule(RuleGroup::Record, End, integral::check),
-    rule(RuleGroup::Record, Start, consistency::check),
-    rule(RuleGroup::Little, TenthOfSteadyPhase, little::check),
-    rule(RuleGroup::Little, End, think::check),
-    rule(RuleGroup::Little, End, sizing::check),
-    rule(RuleGroup::Generator, End, delivery::schedule),
-    rule(RuleGroup::Generator, SteadyPhase, generator::limits),
-    rule(RuleGroup::Delivery, End, generator::full_slots),
-    rule(RuleGroup::Delivery, TenthOfSteadyPhase, busy_users::check),
-    rule(RuleGroup::Generator, End, other_programs::check),
-    rule(RuleGroup::Delivery, End, other_clients::check),
-    rule(RuleGroup::Errors, SteadyPhase, errors::too_many),
-    rule(RuleGroup::Generator, SteadyPhase, errors::ours),
-    rule(RuleGroup::Errors, SteadyPhase, errors::uncounted_codes),
-    rule(RuleGroup::Errors, SteadyPhase, storage::check),
-    rule(RuleGroup::Delivery, Data(delivery::is_decided), delivery::delivered),
-    rule(RuleGroup::Sample, End, mix::check),
-    rule(RuleGroup::Sample, End, input_bands::check),
-    rule(RuleGroup::Errors, End, kind_limits::check),
-    rule(RuleGroup::Steady, End, boundary::check),
-    rule(RuleGroup::Sample, Data(sample_size::has_enough), sample_size::check),
-    rule(RuleGroup::Sample, End, censoring::check),
-    rule(RuleGroup::Errors, SteadyPhase, left_open::check),
-    rule(RuleGroup::Errors, End, lost_connections::check),
-    rule(RuleGroup::Errors, End, changed_replies::check),
-    rule(RuleGroup::Steady, Data(steady_state::has_enough), steady_state::check),
-    rule(RuleGroup::Steady, End, warm_up::check),
+    rule(RuleGroup::Record, Anywhere, End, steady_length::check),
+    rule(RuleGroup::Record, Record, Start, time_axis::check),
+    rule(RuleGroup::Record, Record, Start, load_agents::check),
+    rule(RuleGroup::Record, Record, Start, conservation::check),
+    rule(RuleGroup::Record, Record, End, histogram::check),
+    rule(RuleGroup::Record, Record, End, integral::check),
+    rule(RuleGroup::Record, Record, Start, consistency::check),
+    rule(RuleGroup::Little, Uniform, TenthOfSteadyPhase, little::check),
+    rule(RuleGroup::Little, Record, End, think::check),
+    rule(RuleGroup::Little, Uniform, End, sizing::check),
+    rule(RuleGroup::Generator, Record, End, delivery::schedule),
+    rule(RuleGroup::Generator, Stages, SteadyPhase, generator::limits),
+    rule(RuleGroup::Delivery, Stages, End, generator::full_slots),
+    rule(RuleGroup::Delivery, Stages, TenthOfSteadyPhase, busy_users::check),
+    rule(RuleGroup::Generator, Record, End, other_programs::check),
+    rule(RuleGroup::Delivery, Record, End, other_clients::check),
+    rule(RuleGroup::Errors, Stages, SteadyPhase, errors::too_many),
+    rule(RuleGroup::Generator, Record, SteadyPhase, errors::ours),
+    rule(RuleGroup::Errors, Record, SteadyPhase, errors::uncounted_codes),
+    rule(RuleGroup::Errors, Record, SteadyPhase, storage::check),
+    rule(RuleGroup::Delivery, Stages, Data(delivery::is_decided), delivery::delivered),
+    rule(RuleGroup::Sample, Record, End, mix::check),
+    rule(RuleGroup::Sample, Record, End, input_bands::check),
+    rule(RuleGroup::Errors, Uniform, End, kind_limits::check),
+    rule(RuleGroup::Steady, Uniform, End, boundary::check),
+    rule(RuleGroup::Sample, Stages, Data(sample_size::has_enough), sample_size::check),
+    rule(RuleGroup::Sample, Stages, End, stage_limits::check),
+    rule(RuleGroup::Sample, Uniform, End, censoring::check),
+    rule(RuleGroup::Errors, Record, SteadyPhase, left_open::check),
+    rule(RuleGroup::Errors, Record, End, lost_connections::check),
+    rule(RuleGroup::Errors, Record, End, changed_replies::check),
+    rule(RuleGroup::Steady, Stages, Data(steady_state::has_enough), steady_state::check),
+    rule(RuleGroup::Steady, Uniform, End, warm_up::check),
 ];
 
-const fn rule(group: RuleGroup, from: JudgedFrom, check: fn(&Evidence) -> Vec<RuleFinding>) -> Rule {
-    Rule { group, from, check }
+const fn rule(
+    group: RuleGroup,
+    scope: RuleScope,
+    from: JudgedFrom,
+    check: fn(&Evidence) -> Vec<RuleFinding>,
+) -> Rule {
+    Rule { group, scope, from, check }
 }
 
 impl Evidence<'_> {
     /// Returns the load of the load point.
     pub(crate) fn load(&self) -> Load {
         self.fold.point.load
+    }
+
+    /// Returns the planned length of what is judged: the steady phase, or a stage.
+    pub(crate) fn length_planned(&self) -> Nanos {
+        match self.part {
+            JudgedPart::Uniform | JudgedPart::Shaped => self.plan.phases.steady,
+            JudgedPart::Stage { stage, .. } => stage.length,
+        }
+    }
+
+    /// Returns whether no load is planned at all, as in a stage of nobody.
+    pub(crate) fn is_idle(&self) -> bool {
+        matches!(self.part, JudgedPart::Stage { stage, .. } if stage.from.max(stage.to) == 0.0)
+    }
+
+    /// Returns whether the load is planned to rise or fall.
+    pub(crate) fn is_ramp(&self) -> bool {
+        matches!(self.part, JudgedPart::Stage { stage, .. } if !stage.is_constant())
     }
 
     /// Returns the fewest successful operations of a sample.
@@ -147,11 +210,20 @@ impl Evidence<'_> {
 }
 
 impl Rule {
+    /// Returns whether it is about this part of a load point.
+    pub(crate) fn is_about(&self, part: JudgedPart) -> bool {
+        match (self.scope, part) {
+            (Anywhere, _) | (_, JudgedPart::Uniform) => true,
+            (Record, JudgedPart::Shaped) | (Stages, JudgedPart::Stage { .. }) => true,
+            (Record, JudgedPart::Stage { .. }) | (Stages, JudgedPart::Shaped) | (Uniform, _) => false,
+        }
+    }
+
     /// Returns whether the rule can be judged by now. At the end of a load point every rule can.
     pub(crate) fn can_be_judged(&self, evidence: &Evidence) -> bool {
         let length = evidence.figures.length.0;
-        let planned = evidence.plan.phases.steady.0;
-        evidence.stage != Stage::Running
+        let planned = evidence.length_planned().0;
+        evidence.progress != RecordProgress::Running
             || match self.from {
                 Start => true,
                 SteadyPhase => 0 < length,

@@ -2,7 +2,7 @@
 
 use units::Ratio;
 
-use super::{Evidence, RuleFinding, Stage};
+use super::{Evidence, JudgedPart, RecordProgress, RuleFinding};
 use crate::finding::{Finding, MissingPercentile};
 use crate::percentiles::{QUANTILES, values_needed};
 
@@ -14,11 +14,17 @@ pub(super) fn has_enough(evidence: &Evidence) -> bool {
 /// Reports too few operations, and percentiles that are missing because of too few values.
 pub(super) fn check(evidence: &Evidence) -> Vec<RuleFinding> {
     let n = evidence.figures.n;
+    if evidence.is_idle() {
+        return Vec::new();
+    }
     if n < evidence.operations_needed() {
         let needed = evidence.plan.rules.operations_min;
         return vec![RuleFinding::invalid(Finding::TooFewOperations { n, needed })];
     }
-    missing(n).filter(|_| evidence.stage != Stage::Running).into_iter().collect()
+    // The table of stages shows which percentiles are there.
+    let is_told =
+        evidence.progress != RecordProgress::Running && !matches!(evidence.part, JudgedPart::Stage { .. });
+    missing(n).filter(|_| is_told).into_iter().collect()
 }
 
 fn missing(n: u64) -> Option<RuleFinding> {

@@ -43,8 +43,8 @@ impl RuleFinding {
         RuleFinding { severity, finding }
     }
 
-    /// Turns the finding into the reason of a verdict.
-    pub(crate) fn reason(self, load_point: Option<u32>) -> Reason {
-        Reason { load_point, finding: self.finding }
+    /// Turns the finding into the reason of a verdict on a load point, or on a stage of it.
+    pub(crate) fn reason(self, load_point: u32, stage: Option<u32>) -> Reason {
+        Reason { load_point: Some(load_point), stage, finding: self.finding }
     }
 }

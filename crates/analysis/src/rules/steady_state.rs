@@ -13,6 +13,9 @@ pub(super) fn has_enough(evidence: &Evidence) -> bool {
 
 /// Reports a rate or mean response time that breaks the house rule for a steady state by more than chance.
 pub(super) fn check(evidence: &Evidence) -> Vec<RuleFinding> {
+    if evidence.is_ramp() {
+        return Vec::new();
+    }
     let SteadyState { rate, response } = evidence.figures.steadiness;
     let found = [finding(SteadyFigure::Rate, rate), finding(SteadyFigure::ResponseMean, response)];
     found.into_iter().flatten().map(RuleFinding::remark).collect()

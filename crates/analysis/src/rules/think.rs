@@ -3,7 +3,7 @@
 use model::{Load, PauseKind, PauseStart, Phase, ThinkTime};
 use units::Nanos;
 
-use super::{Evidence, RuleFinding};
+use super::{Evidence, JudgedPart, RuleFinding};
 use crate::finding::Finding;
 use crate::fold::PauseSums;
 
@@ -23,6 +23,10 @@ pub(super) fn check(evidence: &Evidence) -> Vec<RuleFinding> {
         .zip(&evidence.fold.steady.pauses)
         .filter_map(|(kind, sums)| drawn(kinds, kind, sums))
         .collect();
+    // Users of a shape come and go: how often that cuts a pause is not known, nor how many of them there are.
+    if evidence.part == JudgedPart::Shaped {
+        return found;
+    }
     if found.is_empty() {
         found.extend(kept(evidence, users));
     }

@@ -1,6 +1,6 @@
 //! The time axis: seconds follow each other without gap, overlap or idle span, phases as planned.
 
-use super::{Evidence, RuleFinding, Stage};
+use super::{Evidence, RecordProgress, RuleFinding};
 use crate::finding::Finding;
 
 /// Reports gaps, and a record that ends before the plan although the run continued.
@@ -10,7 +10,7 @@ pub(super) fn check(evidence: &Evidence) -> Vec<RuleFinding> {
     let mut findings: Vec<RuleFinding> = order.map(RuleFinding::invalid).into_iter().collect();
     let end = axis.end();
     let planned = evidence.plan.phases.issuing();
-    if end < planned && evidence.stage == Stage::Over {
+    if end < planned && evidence.progress == RecordProgress::Over && evidence.broken_at.is_none() {
         findings.push(RuleFinding::invalid(Finding::EarlyEnd { end, planned }));
     }
     findings

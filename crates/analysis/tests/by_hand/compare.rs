@@ -5,7 +5,7 @@ use analysis::compare::{
     MismatchPolicy, PlanDifference, RunInput, compare, compare_with_baseline, judge_bounds,
 };
 use analysis::{Analysis, VerdictState};
-use model::{FactSection, Load, LoadPoint, Modification, Plan, RunEnding, Testbed};
+use model::{FactSection, Load, LoadPoint, Modification, Plan, RunEnding, Shape, Stage, Testbed};
 use stats::ComparisonFinding;
 use units::{Nanos, WallTime};
 
@@ -453,5 +453,18 @@ fn no_interval_contradicts_its_finding() {
                 assert!(!excludes, "{change:?}")
             }
         }
+    }
+}
+
+/// Even two runs of one plan: what is compared is the rate at a load, and theirs changes.
+#[test]
+fn runs_with_stages_are_refused_by_name() {
+    let one = run(60, 1);
+    let mut other = run(60, 1);
+    let stage = Stage { length: ms(6_000), from: 1.0, to: 4.0 };
+    other.0.shape = Some(Shape { stages: vec![stage], until: Vec::new() });
+    let both = [compared("one", &one), compared("other", &other)];
+    for policy in [MismatchPolicy::Refuse, MismatchPolicy::Allow] {
+        assert_eq!(compare(&both, policy), Err(CompareError::Shaped { name: "other".to_owned() }));
     }
 }

@@ -5,6 +5,7 @@ mod compare;
 mod metrics;
 mod scaling;
 mod score;
+mod shape;
 mod stated;
 mod status;
 mod trend;

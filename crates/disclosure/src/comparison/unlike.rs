@@ -17,6 +17,9 @@ pub fn plan_difference_text(difference: &PlanDifference) -> String {
 pub fn compare_error_text(error: &CompareError) -> String {
     match error {
         CompareError::TooFew { found } => format!("expected two runs or more to compare, found {found}"),
+        CompareError::Shaped { name } => format!(
+            "`{name}` is a run with stages: runs are compared at loads that stay the same, and its load changes over time"
+        ),
         CompareError::Differ { differences } => {
             let lines = differences.iter().map(|one| format!("\n  {}", plan_difference_text(one)));
             format!("the runs differ in more than the server:{}", lines.collect::<String>())

@@ -7,6 +7,8 @@ use analysis::Reason;
 pub struct ReasonGroup<'a> {
     /// Indexes of the load points, rising; empty of the run as a whole.
     pub load_points: Vec<u32>,
+    /// Indexes of the stages of a load point with a shape, likewise; empty of a load point as a whole.
+    pub stages: Vec<u32>,
     /// The first of the reasons.
     pub first: &'a Reason,
 }
@@ -16,14 +18,21 @@ pub fn reason_groups(reasons: &[Reason]) -> Vec<ReasonGroup<'_>> {
     let mut groups: Vec<ReasonGroup> = Vec::new();
     for reason in reasons {
         let is_same = |group: &&mut ReasonGroup| {
-            group.first.load_point.is_some() && group.first.rule() == reason.rule()
+            group.first.load_point.is_some()
+                && group.first.rule() == reason.rule()
+                && group.first.stage.is_some() == reason.stage.is_some()
         };
-        match (reason.load_point, groups.iter_mut().find(is_same)) {
-            (Some(index), Some(group)) if group.load_points.contains(&index) => {}
-            (Some(index), Some(group)) => group.load_points.push(index),
-            (index, _) => {
-                groups.push(ReasonGroup { load_points: index.into_iter().collect(), first: reason })
+        let (load_point, stage) = (reason.load_point, reason.stage);
+        match groups.iter_mut().find(is_same).filter(|_| load_point.is_some()) {
+            Some(group) => {
+                group.load_points.extend(load_point.filter(|index| !group.load_points.contains(index)));
+                group.stages.extend(stage.filter(|index| !group.stages.contains(index)));
             }
+            None => groups.push(ReasonGroup {
+                load_points: load_point.into_iter().collect(),
+                stages: stage.into_iter().collect(),
+                first: reason,
+            }),
         }
     }
     groups
@@ -31,13 +40,15 @@ pub fn reason_groups(reasons: &[Reason]) -> Vec<ReasonGroup<'_>> {
 
 impl ReasonGroup<'_> {
     /// Returns the place before a sentence about the first load point, in numbers from 1: `load point 2`, `load points 1 to 4,
-    /// at 1`; empty of the run as a whole.
+    /// at 1`, `stage 3`; empty of the run as a whole.
     pub fn place(&self) -> String {
-        let numbers: Vec<u64> = self.load_points.iter().map(|index| u64::from(*index) + 1).collect();
+        let (noun, indexes) =
+            if self.stages.is_empty() { ("load point", &self.load_points) } else { ("stage", &self.stages) };
+        let numbers: Vec<u64> = indexes.iter().map(|index| u64::from(*index) + 1).collect();
         match numbers.as_slice() {
             [] => String::new(),
-            [only] => format!("load point {only}"),
-            several => format!("load points {}, at {}", listed(several), several[0]),
+            [only] => format!("{noun} {only}"),
+            several => format!("{noun}s {}, at {}", listed(several), several[0]),
         }
     }
 }
@@ -62,7 +73,7 @@ mod tests {
     use super::*;
 
     fn reason(load_point: Option<u32>, finding: Finding) -> Reason {
-        Reason { load_point, finding }
+        Reason { load_point, stage: None, finding }
     }
 
     #[test]
@@ -80,6 +91,17 @@ mod tests {
         let places: Vec<String> = groups.iter().map(ReasonGroup::place).collect();
         assert_eq!(places, ["", "", "load points 1 and 3, at 1", "load point 2"]);
         assert_eq!(groups[2].first, &reasons[2]);
+    }
+
+    #[test]
+    fn reasons_of_stages_name_the_stages() {
+        let few = |stage| {
+            let finding = Finding::TooFewOperations { n: 1, needed: 100 };
+            Reason { load_point: Some(0), stage, finding }
+        };
+        let reasons = [few(Some(1)), few(Some(2)), few(None)];
+        let places: Vec<String> = reason_groups(&reasons).iter().map(ReasonGroup::place).collect();
+        assert_eq!(places, ["stages 2 and 3, at 2", "load point 1"]);
     }
 
     #[test]

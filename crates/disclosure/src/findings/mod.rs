@@ -204,6 +204,12 @@ pub fn finding_text(finding: &Finding) -> String {
         Finding::KindLimitNotJudged { kind, limit, n, needed } => format!(
             "the limit {limit} of `{kind}` was not judged: {n} of its operations succeeded, at least {needed} are needed"
         ),
+        Finding::StageLimit { limit, value } => {
+            format!("{} {}, limit {limit}", limit.metric(), limit.metric().text(*value))
+        }
+        Finding::StageLimitNotJudged { limit, n } => {
+            format!("the limit {limit} was not judged: {n} operations succeeded, which are too few for it")
+        }
         Finding::TooFewOperations { n, needed } => {
             format!("{n} operations succeeded in the steady phase, at least {needed} are needed")
         }
@@ -346,6 +352,8 @@ pub fn finding_hint(finding: &Finding) -> Option<&'static str> {
             Some("the server does not meet the benchmark's limits at this load; offer less")
         }
         Finding::KindLimitNotJudged { .. } => Some("use a longer steady phase or more load"),
+        Finding::StageLimit { .. } => Some("the server does not meet this limit at the load of the stage"),
+        Finding::StageLimitNotJudged { .. } => Some("use longer stages or more load"),
         Finding::TooFewOperations { .. } => Some("use a longer steady phase or more load"),
         Finding::PhaseBoundary { second: BoundarySecond::First, .. } => {
             Some("use a longer settle phase to keep a start-up burst out of the steady phase")

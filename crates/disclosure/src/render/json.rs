@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use units::Nanos;
 
 use super::measures::{add, amounts, spread_measures, unit_suffix, units_key};
-use super::{json_price, json_resources, json_steady};
+use super::{json_price, json_resources, json_stages, json_steady};
 use crate::{Report, bottleneck_text, finding_text, reason_hint};
 
 /// The version of this format; it rises with every incompatible change.
@@ -109,10 +109,15 @@ pub(super) fn ending(ending: &RunEnding) -> Value {
 pub(super) fn verdict(analysis: &Analysis, verdict: &Verdict) -> Value {
     let reasons = |reasons: &[Reason]| {
         let reason = |reason: &Reason| {
-            let Reason { load_point, finding } = reason;
+            let Reason { load_point, stage, finding } = reason;
             let text = finding_text(finding);
             let hint = reason_hint(analysis, reason);
-            json!({ "rule": reason.rule(), "load_point": load_point, "text": text, "hint": hint })
+            let mut value =
+                json!({ "rule": reason.rule(), "load_point": load_point, "text": text, "hint": hint });
+            if let Some(stage) = stage {
+                value["stage"] = json!(stage);
+            }
+            value
         };
         reasons.iter().map(reason).collect::<Vec<_>>()
     };
@@ -169,6 +174,12 @@ fn load_point(point: &LoadPointResult, report: &Report) -> Value {
             json!({ "moment": moment, "name": name, "holds": check.holds, "found": check.found })
         };
         value["checks"] = point.checks.iter().map(check).collect();
+    }
+    if point.is_shaped() {
+        value["stages"] = point.stages.iter().map(|one| json_stages::stage(one, report.analysis)).collect();
+    }
+    if let Some(until) = &point.until {
+        value["until"] = json_stages::until(until);
     }
     if !point.counts.is_empty() {
         let counts = point.counts.iter().map(|count| (count.name.clone(), count.n.into()));
@@ -234,7 +245,7 @@ pub(super) fn seconds(time: Nanos) -> f64 {
     time.as_secs_f64()
 }
 
-fn times(summary: Option<&TimeSummary>) -> Value {
+pub(super) fn times(summary: Option<&TimeSummary>) -> Value {
     let Some(summary) = summary else { return Value::Null };
     let percentile = |one: &Percentile| {
         json!({

@@ -13,6 +13,7 @@ mod json_campaign;
 mod json_comparison;
 mod json_price;
 mod json_resources;
+mod json_stages;
 mod json_steady;
 mod junit;
 mod junit_comparison;

@@ -264,6 +264,9 @@ impl From<CompareError> for Failure {
     fn from(error: CompareError) -> Failure {
         let hint = match &error {
             CompareError::TooFew { .. } => "name several run files, or a directory that contains them",
+            CompareError::Shaped { .. } => {
+                "measure both servers at the loads of interest with `--load` or `--rate`, and compare these runs"
+            }
             CompareError::Differ { .. } => {
                 "`--anyway` compares them at the loads they have in common, and lists the differences"
             }

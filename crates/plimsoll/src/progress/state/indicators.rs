@@ -80,7 +80,7 @@ mod tests {
     }
 
     fn standing(group: RuleGroup, state: StandingState, finding: Option<Finding>) -> GroupStanding {
-        let reason = finding.map(|finding| Reason { load_point: Some(0), finding });
+        let reason = finding.map(|finding| Reason { load_point: Some(0), stage: None, finding });
         GroupStanding { group, state, reason }
     }
 
