@@ -202,7 +202,7 @@ impl<'a, O: Observer> PointRecorder<'a, O> {
     }
 
     fn fail(&mut self, error: FleetError) {
-        self.stop.fail();
+        self.stop.end();
         self.record.error.get_or_insert(error);
     }
 }
@@ -216,6 +216,10 @@ impl<O: Observer + Send> Collector for PointRecorder<'_, O> {
         match self.record.interval(record) {
             Ok(()) => {
                 if let Some(status) = self.record.status(self.load_point) {
+                    if status.broken.is_some() {
+                        // As planned, and no failure: the run ends as complete, and the records tell why here.
+                        self.stop.end();
+                    }
                     self.observer.event(Event::Status(&status));
                 }
             }

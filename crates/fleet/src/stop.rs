@@ -4,28 +4,29 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::verify::VerifyError;
 
-/// A switch that ends one load point: because the user interrupted the run, or because something failed.
+/// A switch that ends one load point: because the user interrupted the run, something failed, or a limit broke that was to
+/// end it.
 #[derive(Debug)]
 pub(crate) struct StopSwitch<'a> {
     asked: &'a AtomicBool,
-    failed: AtomicBool,
+    ended: AtomicBool,
 }
 
 impl<'a> StopSwitch<'a> {
     /// Creates a switch that follows `asked`.
     pub(crate) fn new(asked: &'a AtomicBool) -> StopSwitch<'a> {
-        StopSwitch { asked, failed: AtomicBool::new(false) }
+        StopSwitch { asked, ended: AtomicBool::new(false) }
     }
 
     /// Ends this load point only.
-    pub(crate) fn fail(&self) {
-        self.failed.store(true, Ordering::Relaxed);
+    pub(crate) fn end(&self) {
+        self.ended.store(true, Ordering::Relaxed);
     }
 }
 
 impl engine::StopRequest for StopSwitch<'_> {
     fn is_requested(&self) -> bool {
-        self.failed.load(Ordering::Relaxed) || self.asked.load(Ordering::Relaxed)
+        self.ended.load(Ordering::Relaxed) || self.asked.load(Ordering::Relaxed)
     }
 }
 

@@ -5,10 +5,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use drivers::Trust;
 use model::{
-    AgentPlan, CheckMoment, IntervalRecord, Load, Notes, Plan, Refinement, RunEnding, Search, Secrets,
+    AgentPlan, CheckMoment, IntervalRecord, Load, Notes, Plan, Refinement, RunEnding, Search, Secrets, Shape,
+    Stage, parse_limits,
 };
 use runfile::{Record, Run};
 use testkit::{closed_plan, phases};
+use units::Nanos;
 
 use crate::disk_use::DiskUse;
 use crate::error::FleetError;
@@ -105,6 +107,37 @@ fn contents(file: &Path) -> String {
     let broken: Vec<_> =
         broken.map(|check| format!(", broken at {}: {}", check.load_point, check.name)).collect();
     format!("file: load points and intervals {points:?}, {:?}{}", run.ending(), broken.concat())
+}
+
+/// 40 users on a server that does 4 operations of 10 ms at a time: each takes 100 ms. The first window of 5 s breaks the
+/// limit: the load ends there, the next stage is not run, and that is a complete run.
+#[test]
+fn a_limit_that_breaks_ends_the_load_and_not_the_run() {
+    let stage = |users| Stage { length: Nanos::from_secs(10), from: users, to: users };
+    let until = parse_limits("p99<50ms").unwrap();
+    let shape = Shape { stages: vec![stage(40.0), stage(20.0)], until };
+    let plan = Plan { shape: Some(shape), ..closed_plan(7, &[40], phases(0, 20)) };
+    check(
+        &[plan],
+        None,
+        r#"
+        turn of run 0
+          start
+          warm
+          probe
+          watch
+          ready: a fake
+        turn of run 0
+          quiet
+          load point 0 at 40
+          prepare 0
+          go
+          collect: asked to stop after 5 intervals
+          judged
+          stop
+        run 0: Complete; file: load points and intervals [(0, 5)], Complete
+        "#,
+    );
 }
 
 #[test]

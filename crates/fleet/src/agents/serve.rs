@@ -500,7 +500,7 @@ impl Collector for SendingCollector<'_> {
     }
 
     fn failed(&mut self, error: FleetError) {
-        self.switch.fail();
+        self.switch.end();
         self.error.get_or_insert(error);
     }
 }
