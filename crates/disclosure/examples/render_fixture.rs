@@ -16,6 +16,8 @@ fn main() -> std::io::Result<()> {
         ("incomplete", fixture::incomplete()),
         ("open-loop", fixture::open_loop()),
         ("full", fixture::full()),
+        ("stages", fixture::stages()),
+        ("stages-of-users", fixture::stages_of_users()),
     ];
     for (name, run) in runs {
         let document = outline(&run.report());

@@ -35,5 +35,5 @@ pub use findings::{
 };
 pub use report::{PriceSheet, Provenance, Report};
 pub use scaling::scaling_text;
-pub use sections::{headline_text, outline, price_text, results_table, table_notes};
+pub use sections::{headline_text, outline, price_text, results_table, stages_text, table_notes};
 pub use trend::{TREND_FORMAT, TrendedRun, trend_document, trend_json, trend_table, trend_text};

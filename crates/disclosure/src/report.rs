@@ -2,7 +2,9 @@
 
 use analysis::attribute::{Attribution, Bottleneck};
 use analysis::{Analysis, LoadPointResult};
-use model::{ConnectionLifetime, Load, Plan, PriceList, Score, Testbed, WebWorkload, Words, capitalized};
+use model::{
+    ConnectionLifetime, Load, Noun, Plan, PriceList, Score, Testbed, WebWorkload, Words, capitalized,
+};
 
 use crate::numbers;
 
@@ -259,6 +261,11 @@ impl<'a> Terms<'a> {
         }
     }
 
+    /// Returns the wording of levels of load between those of load points.
+    pub(crate) fn level_text(self) -> LevelText<'a> {
+        LevelText { user: (self.is_closed).then_some(&self.words.user) }
+    }
+
     /// Returns a score with its unit: `305 connections per second`.
     pub(crate) fn score_text(self, score: Option<f64>) -> String {
         format!("{} {}", numbers::figure(score), self.score)
@@ -267,6 +274,57 @@ impl<'a> Terms<'a> {
     /// Returns a score with its unit where there is little room: `305/s`.
     pub(crate) fn short_score_text(self, score: Option<f64>) -> String {
         if self.is_operation_rate { format!("{}/s", numbers::figure(score)) } else { self.score_text(score) }
+    }
+}
+
+/// The wording of a level of load: users of a closed loop, or operations per second.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct LevelText<'a> {
+    /// The noun for users; `None` in an open loop.
+    user: Option<&'a Noun>,
+}
+
+impl LevelText<'_> {
+    /// Returns the number as a command line takes it.
+    pub(crate) fn plain(self, level: f64) -> String {
+        match self.user {
+            Some(_) => format!("{:.0}", level.round().max(1.0)),
+            None => self.number(level).replace('\u{202f}', ""),
+        }
+    }
+
+    /// Returns the number for a reader: `1 240`.
+    pub(crate) fn number(self, level: f64) -> String {
+        match self.user {
+            Some(_) => numbers::group(&format!("{:.0}", level.round())),
+            // As it was planned; of a moment in between, four significant digits.
+            None if (level - level.round()).abs() < 1e-6 => numbers::group(&format!("{:.0}", level.round())),
+            None => numbers::figure(level),
+        }
+    }
+
+    /// Returns the unit: `users`, `offered per second`.
+    pub(crate) fn unit(self, level: f64) -> String {
+        match self.user {
+            Some(user) => user.of(level.round() as u64).to_owned(),
+            None => "offered per second".to_owned(),
+        }
+    }
+
+    /// Returns a level with its unit: `400 users`, `1 240/s`.
+    pub(crate) fn with_unit(self, level: f64) -> String {
+        match self.user {
+            Some(_) => format!("{} {}", self.number(level), self.unit(level)),
+            None => format!("{}/s", self.number(level)),
+        }
+    }
+
+    /// Returns two levels with their unit, or one if they are the same: `100 to 400 users`.
+    pub(crate) fn range(self, from: f64, to: f64) -> String {
+        if self.number(from) == self.number(to) {
+            return self.with_unit(to);
+        }
+        format!("{} to {}", self.number(from), self.with_unit(to))
     }
 }
 

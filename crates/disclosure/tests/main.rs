@@ -19,6 +19,7 @@ mod price;
 mod quality;
 mod report;
 mod schema;
+mod stages;
 mod trend;
 mod watched;
 mod web_family;

@@ -1,6 +1,7 @@
-//! CSV (RFC 4180): the results table at full precision, one row per load point, units in the column names.
+//! CSV (RFC 4180): the results table at full precision, one row per load point, or per stage where the load
+//! changed over time, units in the column names.
 
-use analysis::{LoadPointResult, METRICS, Metric, MetricValue, TimeSummary};
+use analysis::{LoadPointResult, METRICS, Metric, MetricValue, StageResult, TimeSummary, Verdict};
 use languages::escaped;
 use model::{Load, MeasureUnit, Outcome, export_key};
 
@@ -14,7 +15,7 @@ const NANOS: f64 = 1e9;
 pub fn csv(report: &Report) -> String {
     let mut out = String::new();
     let rows: Vec<Vec<(String, String)>> =
-        report.analysis.load_points.iter().map(|point| row(report, point)).collect();
+        report.analysis.load_points.iter().flat_map(|point| rows_of(report, point)).collect();
     // A run without load points has the head row all the same.
     let heads: Vec<&str> = match rows.first() {
         Some(row) => row.iter().map(|(name, _)| name.as_str()).collect(),
@@ -47,6 +48,51 @@ fn quoted(field: &str) -> String {
     if field.contains([',', '"', '\n', '\r']) { format!("\"{}\"", field.replace('"', "\"\"")) } else { field }
 }
 
+/// Returns the row of a load point, or those of its stages where its load changed.
+fn rows_of(report: &Report, point: &LoadPointResult) -> Vec<Vec<(String, String)>> {
+    if !point.is_shaped() {
+        return vec![row(report, point)];
+    }
+    point.stages.iter().map(|stage| stage_row(report, point, stage)).collect()
+}
+
+fn stage_row(report: &Report, point: &LoadPointResult, stage: &StageResult) -> Vec<(String, String)> {
+    let mut row = Fields::default();
+    let benchmark = &report.analysis.benchmark;
+    row.add("benchmark", &benchmark.id);
+    row.add("benchmark_version", benchmark.version);
+    row.add("modified", !report.analysis.modifications.is_empty());
+    row.add("run_verdict", super::json::state(report.analysis.verdict.state));
+    row.add("load_point", point.index);
+    row.add("stage", stage.index);
+    row.number("start_s", stage.start.as_secs_f64());
+    row.number("planned_s", stage.planned.length.as_secs_f64());
+    row.number("level_from", stage.planned.from);
+    row.number("level_to", stage.planned.to);
+    row.add("verdict", super::json::state(stage.verdict.state));
+    row.number("steady_s", stage.length.as_secs_f64());
+    row.add("n_ok", stage.n);
+    row.add("n_errors", stage.errors);
+    row.number("offered_per_s", stage.offered_rate);
+    row.number("delivered_ratio", stage.delivered_ratio);
+    row.number("rate_per_s", stage.rate);
+    row.number("rate_low_per_s", stage.rate_interval.map(|(low, _)| low));
+    row.number("rate_high_per_s", stage.rate_interval.map(|(_, high)| high));
+    row.number("users_mean", stage.users_mean);
+    row.number("little_gap_ratio", stage.little_gap);
+    times("response", Some(&stage.response), MeasureUnit::Nanoseconds, &mut row);
+    times("lateness", stage.lateness.as_ref(), MeasureUnit::Nanoseconds, &mut row);
+    row.number("generator_busy_ratio", stage.generator_busy);
+    row.number("sut_cpus", stage.sut_cpus);
+    row.number("sut_busy_ratio", stage.sut_busy);
+    row.add("reasons", reasons_text(&stage.verdict));
+    row.0
+}
+
+fn reasons_text(verdict: &Verdict) -> String {
+    verdict.reasons.iter().map(|reason| finding_text(&reason.finding)).collect::<Vec<_>>().join("; ")
+}
+
 fn row(report: &Report, point: &LoadPointResult) -> Vec<(String, String)> {
     let mut row = Fields::default();
     identity(report, point, &mut row);
@@ -60,9 +106,7 @@ fn row(report: &Report, point: &LoadPointResult) -> Vec<(String, String)> {
         let n = point.failures.iter().find(|(one, _)| *one == outcome).map_or(0, |(_, n)| *n);
         row.add(&format!("errors_{}", export_key(outcome.name())), n.to_string());
     }
-    let reasons = point.verdict.reasons.iter().map(|reason| finding_text(&reason.finding));
-    let reasons: Vec<String> = reasons.collect();
-    row.add("reasons", reasons.join("; "));
+    row.add("reasons", reasons_text(&point.verdict));
     row.0
 }
 

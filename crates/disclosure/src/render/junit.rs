@@ -5,8 +5,8 @@
 //!
 //! Source: there is no standard. The elements and attributes are those of Ant's formatter.
 
-use analysis::find_max::{comply, counts};
-use analysis::{LoadPointResult, Reason, Verdict, VerdictState};
+use analysis::find_max::{Compliance, comply, comply_stage, counts};
+use analysis::{LoadPointResult, Reason, StageResult, UntilResult, Verdict, VerdictState};
 use languages::is_terminal_control;
 use model::Limit;
 
@@ -88,23 +88,68 @@ fn cases(report: &Report) -> Vec<TestCase> {
         cases.push(TestCase { name: "highest load".to_owned(), seconds: 0.0, outcome });
     }
     let points = analysis.load_points.iter().filter(|point| counts(plan, analysis.found.as_ref(), point));
-    cases.extend(points.flat_map(|point| plan.limits.iter().map(|limit| limit_case(*limit, point))));
+    for point in points {
+        if let Some(until) = &point.until {
+            cases.push(until_case(until, point));
+        }
+        for limit in &plan.limits {
+            if point.is_shaped() {
+                cases.extend(point.stages.iter().map(|stage| stage_case(*limit, stage)));
+            } else {
+                cases.push(limit_case(*limit, point));
+            }
+        }
+    }
     cases
 }
 
-fn limit_case(limit: Limit, point: &LoadPointResult) -> TestCase {
-    let found = comply(limit, point);
-    let outcome = if !found.is_decided() {
-        TestOutcome::Error(compliance_text(&found))
-    } else if found.is_met() {
-        TestOutcome::Pass
-    } else {
-        TestOutcome::Failure(compliance_text(&found))
+/// Returns the case of limits that were to end a load point: a failure if one broke, an error if none could be judged.
+fn until_case(until: &UntilResult, point: &LoadPointResult) -> TestCase {
+    let outcome = match (until.broken, until.held) {
+        (Some(broken), _) => {
+            let metric = broken.limit.metric();
+            let level = broken.window.level_mean;
+            let value = metric.text(broken.value);
+            TestOutcome::Failure(format!(
+                "{metric} was {value} at a load of {level:.1}, limit {}",
+                broken.limit
+            ))
+        }
+        (None, Some(_)) => TestOutcome::Pass,
+        (None, None) => TestOutcome::Error("no 5 s in a row had enough operations".to_owned()),
     };
+    let name = format!("until {}", model::limits_text(&until.limits));
+    TestCase { name, seconds: point.length.as_secs_f64(), outcome: judged(&point.verdict, outcome) }
+}
+
+fn stage_case(limit: Limit, stage: &StageResult) -> TestCase {
+    TestCase {
+        name: format!(
+            "stage {}, load {} to {}: {limit}",
+            u64::from(stage.index) + 1,
+            stage.planned.from,
+            stage.planned.to
+        ),
+        seconds: stage.length.as_secs_f64(),
+        outcome: judged(&stage.verdict, limit_outcome(&comply_stage(limit, stage))),
+    }
+}
+
+fn limit_case(limit: Limit, point: &LoadPointResult) -> TestCase {
     TestCase {
         name: format!("load point {}, {}: {limit}", u64::from(point.index) + 1, point.load),
         seconds: point.length.as_secs_f64(),
-        outcome: judged(&point.verdict, outcome),
+        outcome: judged(&point.verdict, limit_outcome(&comply(limit, point))),
+    }
+}
+
+fn limit_outcome(found: &Compliance) -> TestOutcome {
+    if !found.is_decided() {
+        TestOutcome::Error(compliance_text(found))
+    } else if found.is_met() {
+        TestOutcome::Pass
+    } else {
+        TestOutcome::Failure(compliance_text(found))
     }
 }
 

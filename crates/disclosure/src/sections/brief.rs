@@ -5,6 +5,7 @@ use analysis::{LoadPointResult, VerdictState};
 use model::Score;
 
 use super::advice::advice;
+use super::stages::{self, ShapedRun};
 use crate::bottleneck::{bottleneck_adjective_at, bottleneck_text};
 use crate::{Report, Text, numbers, reason_hint};
 
@@ -59,6 +60,9 @@ fn next(report: &Report) -> Text {
     let verdict = &report.analysis.verdict;
     if verdict.state != VerdictState::Valid {
         return invalid(report);
+    }
+    if let Some(shaped) = ShapedRun::of(report) {
+        return stages::next(report, shaped);
     }
     let Some(main) = report.main_point() else { return Text::default() };
     let advice: Vec<String> = match limited_point(report, main) {

@@ -17,7 +17,8 @@ const HEADROOM_MIN: f64 = 1.25;
 /// Returns the findings, most important first: rate, saturation, knee, response times, bottleneck, headroom, errors,
 /// verdict. Empty without a load point.
 pub(crate) fn highlights(report: &Report) -> Vec<Text> {
-    let Some(point) = report.main_point() else { return Vec::new() };
+    // What a run with stages has found is in its answer.
+    let Some(point) = report.main_point().filter(|point| !point.is_shaped()) else { return Vec::new() };
     let sentences = [
         Some(peak(report, point)),
         saturation(report),

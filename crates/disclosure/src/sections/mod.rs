@@ -36,6 +36,7 @@ mod reproduce;
 mod resources;
 mod results;
 mod score;
+mod stages;
 mod steadiness;
 pub(crate) mod summary;
 mod timeline;
@@ -48,6 +49,9 @@ pub use opening::headline_text;
 pub(crate) use opening::modification_text;
 pub use price::price_text;
 pub use results::{results_table, table_notes};
+pub use stages::stages_text;
+
+use SectionScope::{Any, Uniform};
 
 use crate::charts::{Axis, Format, Mark, Spacing};
 use crate::{Document, Hints, Report, Section, Text, finding_text};
@@ -58,37 +62,47 @@ type SectionBuilder = fn(&Report) -> Option<Section>;
 /// Number of sections that are not folded: the overview and the results.
 const N_OPEN: usize = 2;
 
+/// The runs that a section is about.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum SectionScope {
+    /// Any.
+    Any,
+    /// Those whose load points have one load each: over stages with different loads its figures would be merged.
+    Uniform,
+}
+
 /// In reading order.
-const SECTIONS: &[SectionBuilder] = &[
-    summary::section,
-    results::section,
-    narrative::section,
-    price::section,
-    bottleneck::section,
-    rates::section,
-    delivery::section,
-    clients::section,
-    interactive::section,
-    notices::section,
-    classes::section,
-    percentiles::section,
-    timeline::section,
-    files::section,
-    kinds::section,
-    resources::section,
-    load_machines::section,
-    demand::section,
-    machine::section,
-    errors::section,
-    checks::section,
-    in_flight::section,
-    remarks::section,
-    network::section,
-    configuration::section,
-    workload::section,
-    production::section,
-    method::section,
-    reproduce::section,
+const SECTIONS: &[(SectionBuilder, SectionScope)] = &[
+    (summary::section, Any),
+    (results::section, Uniform),
+    (stages::section, Any),
+    (narrative::section, Uniform),
+    (price::section, Any),
+    (bottleneck::section, Uniform),
+    (rates::section, Uniform),
+    (delivery::section, Uniform),
+    (clients::section, Uniform),
+    (interactive::section, Uniform),
+    (notices::section, Uniform),
+    (classes::section, Uniform),
+    (percentiles::section, Uniform),
+    (timeline::section, Any),
+    (files::section, Uniform),
+    (kinds::section, Uniform),
+    (resources::section, Uniform),
+    (load_machines::section, Uniform),
+    (demand::section, Uniform),
+    (machine::section, Uniform),
+    (errors::section, Any),
+    (checks::section, Any),
+    (in_flight::section, Uniform),
+    (remarks::section, Any),
+    (network::section, Any),
+    (configuration::section, Any),
+    (workload::section, Any),
+    (production::section, Any),
+    (method::section, Any),
+    (reproduce::section, Any),
 ];
 
 /// Makes the document of a report.
@@ -112,9 +126,15 @@ pub fn outline(report: &Report) -> Document {
         brief: brief::brief(report),
         n_open: N_OPEN,
         lead: rates::lead(report).or_else(|| timeline::lead(report)),
-        sections: SECTIONS.iter().filter_map(|maker| maker(report)).collect(),
+        sections: sections(report),
         colophon: colophon.plain(format!(" and can be recomputed from it. Written by {program}.{notice}")),
     }
+}
+
+fn sections(report: &Report) -> Vec<Section> {
+    let is_shaped = stages::ShapedRun::of(report).is_some();
+    let chosen = SECTIONS.iter().filter(|(_, scope)| *scope == Any || !is_shaped);
+    chosen.filter_map(|(builder, _)| builder(report)).collect()
 }
 
 /// Returns the load points with a known bottleneck.
@@ -140,7 +160,11 @@ fn reason_entry(report: &Report, hints: &mut Hints, reason: &Reason) -> Text {
             report.analysis.load_points.iter().find(|point| point.index == index).map(|point| point.load);
         let load = load.or(report.plan.load_points.get(index as usize).map(|point| point.load));
         let load = load.map_or(String::new(), |load| format!(" ({})", report.terms().load_text(load)));
-        text = text.strong(format!("Load point {}{load}: ", index + 1));
+        let place = match stage_text(report, reason) {
+            Some(stage) => format!("{stage}: "),
+            None => format!("Load point {}{load}: ", index + 1),
+        };
+        text = text.strong(place);
     }
     let found = finding_text(&reason.finding);
     text = text.sentence(&format!("{found} (rule ")).code(reason.rule()).plain(")");
@@ -148,6 +172,14 @@ fn reason_entry(report: &Report, hints: &mut Hints, reason: &Reason) -> Text {
         Some(hint) => text.sentence(&format!(". Hint: {hint}")),
         None => text,
     }
+}
+
+/// Names the stage that a reason concerns, with its load; `None` if it concerns all of a load point.
+fn stage_text(report: &Report, reason: &Reason) -> Option<String> {
+    let index = reason.stage?;
+    let stage = report.plan.shape.as_ref()?.stages.get(index as usize)?;
+    let load = report.terms().level_text().range(stage.from, stage.to);
+    Some(format!("Stage {} ({load})", u64::from(index) + 1))
 }
 
 /// Returns the axis of the load, with a number under every load point as far as there is room.

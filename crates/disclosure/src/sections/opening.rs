@@ -3,6 +3,7 @@
 use analysis::{Analysis, LoadPointResult, VerdictState};
 use model::{Load, Modification, RunEnding};
 
+use super::stages::{self, ShapedRun};
 use super::{reason_entry, state_text};
 use crate::bottleneck::{bottleneck_adjective, sharing_text};
 use crate::findings::{ReasonGroup, reason_groups};
@@ -27,6 +28,9 @@ pub(super) fn subtitle(report: &Report) -> String {
 
 /// Returns the answer of the run in numbers: the rate that the server handles, and whether it still grew with the load.
 pub(super) fn answer(report: &Report) -> Text {
+    if let Some(shaped) = ShapedRun::of(report) {
+        return stages::answer(report, shaped);
+    }
     let Some(point) = report.main_point() else { return Text::default() };
     let terms = report.terms();
     let rate = terms.score_text(point.score);
@@ -115,17 +119,36 @@ fn group_entry(report: &Report, hints: &mut Hints, group: &ReasonGroup) -> Text 
     let others: Vec<String> =
         group.load_points.iter().skip(1).map(|index| (u64::from(*index) + 1).to_string()).collect();
     match others.as_slice() {
-        [] => text,
+        [] => text.plain(likewise_stages(group)),
         [only] => text.plain(format!(". Likewise load point {only}")),
         several => text.plain(format!(". Likewise load points {}", several.join(", "))),
+    }
+}
+
+/// Names the further stages that have a reason.
+fn likewise_stages(group: &ReasonGroup) -> String {
+    let others: Vec<String> =
+        group.stages.iter().skip(1).map(|index| (u64::from(*index) + 1).to_string()).collect();
+    match others.as_slice() {
+        [] => String::new(),
+        [only] => format!(". Likewise stage {only}"),
+        several => format!(". Likewise stages {}", several.join(", ")),
     }
 }
 
 fn sentence(report: &Report) -> Text {
     let points = &report.analysis.load_points;
     let n_valid = points.iter().filter(|point| point.verdict.state == VerdictState::Valid).count();
-    let counted = format!("{n_valid} of {} load points valid", report.plan.load_points.len());
+    let shaped = ShapedRun::of(report);
+    let counted = match shaped {
+        Some(shaped) => stages::verdict_text(shaped),
+        None => format!("{n_valid} of {} load points valid", report.plan.load_points.len()),
+    };
     match (report.analysis.verdict.state, &report.analysis.ending) {
+        (VerdictState::Valid, _) if shaped.is_some() => {
+            let checked = "Each stage was judged by itself: enough operations, errors, and load generator.";
+            format!("{counted}. {checked}").into()
+        }
         (VerdictState::Valid, _) => {
             let checked = "Each passed the checks of operation counts, Little’s law, errors and load generator.";
             format!("{counted}. {checked}{}", beyond(report, n_valid)).into()
@@ -185,6 +208,9 @@ pub fn headline_text(analysis: &Analysis) -> Option<String> {
 
 /// Returns the headline with load, response time and verdict beside it.
 pub(super) fn hero(report: &Report) -> Option<Hero> {
+    if let Some(shaped) = ShapedRun::of(report) {
+        return stages::hero(report, shaped);
+    }
     let headline = report.analysis.headline.as_ref()?;
     let point = report.analysis.load_points.get(headline.load_point)?;
     let mut companion = Text::from("at ")

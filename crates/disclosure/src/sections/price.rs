@@ -16,7 +16,11 @@ pub(super) fn section(report: &Report) -> Option<Section> {
     let prices = price_performance(&sheet.list, report.analysis);
     let mut blocks = vec![Block::Tiles(tiles(report, sheet, &prices))];
     if prices.per_headline.is_none() {
-        let text = "No load point is valid, so there is no price ÷ headline.";
+        let text = if report.plan.shape.is_some() {
+            "The load changed over time, so there is no headline and no price ÷ headline."
+        } else {
+            "No load point is valid, so there is no price ÷ headline."
+        };
         blocks.push(Block::Note(NoteKind::Warning, text.into()));
     }
     blocks.push(Block::Table(items_table(sheet)));

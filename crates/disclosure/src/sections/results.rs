@@ -3,7 +3,7 @@
 use analysis::{Analysis, LoadPointResult};
 use model::{Score, ThinkTime};
 
-use super::{is_doubtful, score, state_text};
+use super::{is_doubtful, score, stages, state_text};
 use crate::report::{Terms, load_number};
 use crate::{Block, Cell, Column, Report, Row, RowStyle, Section, Table, numbers};
 
@@ -18,9 +18,12 @@ pub(super) fn section(report: &Report) -> Option<Section> {
     Some(Section { id: "results", title: "Results".into(), blocks })
 }
 
-/// Returns the results table: one row per load point, with its verdict. Without intervals, which have no room on a
+/// Returns the results table: one row per load point or stage, with its verdict. Without intervals, which have no room on a
 /// terminal.
 pub fn results_table(analysis: &Analysis) -> Table {
+    if let Some(point) = analysis.load_points.first().filter(|point| point.is_shaped()) {
+        return stages::short_table(Terms::of(analysis), point);
+    }
     table(analysis, false)
 }
 
@@ -63,6 +66,9 @@ const LITTLE_NOTED_MIN: f64 = 0.02;
 /// Explains beside the table on a terminal what its readers could not expect: a load factor that is not the number of users,
 /// and a percentile that is not there.
 pub fn table_notes(report: &Report) -> Vec<String> {
+    if report.analysis.load_points.iter().any(LoadPointResult::is_shaped) {
+        return Vec::new();
+    }
     let is_without_p99 = report.analysis.load_points.iter().any(|point| p99_seconds(point).is_none());
     let p99 = is_without_p99.then(|| "p99 –: too few response times for it.".to_owned());
     little_note(report).into_iter().chain(p99).collect()

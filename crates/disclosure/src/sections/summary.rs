@@ -4,17 +4,19 @@ use analysis::VerdictState;
 use model::{ConnectionLifetime, Load};
 
 use super::highlights::highlights;
+use super::stages::{self, ShapedRun};
 use crate::bottleneck::{bare_name, sharing_text};
 use crate::report::Growth;
 use crate::{Block, Column, NoteKind, Report, Row, Section, Table, Text, Tile, numbers};
 
 pub(crate) fn section(report: &Report) -> Option<Section> {
     let mut blocks = Vec::new();
-    if report.analysis.headline.is_none() {
+    let shaped = ShapedRun::of(report);
+    if report.analysis.headline.is_none() && shaped.is_none() {
         blocks
             .push(Block::Note(NoteKind::Warning, "No load point is valid, so there is no headline.".into()));
     }
-    let tiles = tiles(report);
+    let tiles = shaped.map_or_else(|| tiles(report), |shaped| stages::tiles(report, shaped));
     if !tiles.is_empty() {
         blocks.push(Block::Tiles(tiles));
     }
@@ -104,11 +106,16 @@ fn facts(report: &Report) -> Vec<(String, Text)> {
     if !added.is_empty() {
         load += &format!("; added by the run: {}", load_text(&added, &terms.load()));
     }
+    let shape = plan.shape.as_ref();
+    if let Some(shape) = shape {
+        load = stages::load_text(report, shape);
+    }
+    let steady = format!("{} per load point", numbers::length(plan.phases.steady));
     let rows = [
         (subject_name(report), Some(plan.benchmark.full_name())),
         ("System under test", Some(sut_text(report))),
         ("Load", Some(load)),
-        ("Steady phase", Some(format!("{} per load point", numbers::length(plan.phases.steady)))),
+        ("Steady phase", Some(steady).filter(|_| shape.is_none())),
         ("Protocol", Some(protocol_text(report))),
         ("Data set", data_set_text(report)),
         ("Verdicts", Some(verdicts(report))),
@@ -230,6 +237,9 @@ pub(crate) fn protocol_text(report: &Report) -> String {
 }
 
 fn verdicts(report: &Report) -> String {
+    if let Some(shaped) = ShapedRun::of(report) {
+        return shaped.counted();
+    }
     let points = &report.analysis.load_points;
     let n = |state| points.iter().filter(|point| point.verdict.state == state).count();
     let missing = report.plan.load_points.len().saturating_sub(points.len());

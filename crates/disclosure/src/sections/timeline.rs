@@ -4,6 +4,7 @@ use analysis::{TimeClasses, TimelinePoint};
 use model::{Load, Phase};
 use units::Nanos;
 
+use super::stages::{self, ShapedRun};
 use super::{heat_map, steadiness};
 use crate::charts::{
     self, Axis, Chart, DataSeries, Draw, FoldedColumn as Folded, Format, Mark, Panel, Point, Spacing, Zone,
@@ -46,7 +47,8 @@ pub(super) fn section(report: &Report) -> Option<Section> {
     } else {
         " Dotted: end of the warm-up of the rate (MSER-5)."
     };
-    let steadiness = steadiness::sentence(report);
+    let shaped = ShapedRun::of(report);
+    let steadiness = shaped.map_or_else(|| steadiness::sentence(report), |_| String::new());
     let figure = Figure {
         chart: chart(report, &spans),
         caption: format!(
@@ -59,7 +61,7 @@ pub(super) fn section(report: &Report) -> Option<Section> {
     let heat_map = heat_map::figure(report, &spans);
     let figures = [Some(figure), heat_map].into_iter().flatten();
     let mut blocks: Vec<Block> = figures.map(|figure| Block::Figure(Box::new(figure))).collect();
-    let by_load_point = heat_map::by_load_point(report, &spans);
+    let by_load_point = heat_map::by_load_point(report, &spans).filter(|_| shaped.is_none());
     blocks.extend(
         by_load_point
             .map(|table| Block::bulky_fold("Response times by load point", vec![Block::Table(table)])),
@@ -71,6 +73,10 @@ pub(super) fn section(report: &Report) -> Option<Section> {
 pub(super) fn lead(report: &Report) -> Option<LeadFigure> {
     let spans = spans(report);
     let whole = (!spans.is_empty()).then(|| chart(report, &spans))?;
+    if ShapedRun::of(report).is_some() {
+        let chart = Chart { id: "lead-chart", ..shaped_chart(report)? };
+        return Some(LeadFigure { chart, caption: "Vertical lines: ends of stages.".into() });
+    }
     let chart = Chart {
         id: "lead-chart",
         title: "Rate and response time over the run".into(),
@@ -78,6 +84,40 @@ pub(super) fn lead(report: &Report) -> Option<LeadFigure> {
         ..whole
     };
     Some(LeadFigure { chart, caption: "Shaded: phases that are not measured.".into() })
+}
+
+/// Returns the chart of a run with stages: load, rate and response time on one axis; `None` of another run.
+pub(super) fn shaped_chart(report: &Report) -> Option<Chart> {
+    let shaped = ShapedRun::of(report)?;
+    let spans = spans(report);
+    let (x, scale) = time_axis(&spans);
+    let x = Axis { title: x.title.replace("the first load point", "the load"), ..x };
+    let response =
+        Panel { limit: stages::response_limit(shaped, &report.plan.limits), ..response_panel(&spans) };
+    let chart = Chart {
+        id: "stages-chart",
+        title: "Load, rate and response time over the run".into(),
+        description: format!(
+            "The planned load, the completed operations per second and the percentiles of the response time over time. {}.",
+            shaped.counted()
+        ),
+        x,
+        panels: vec![stages::load_panel(report, shaped), rate_panel(&spans), response],
+        zones: stages::broken_zone(shaped).into_iter().collect(),
+        marks: stages::stage_marks(report, shaped),
+    };
+    Some(scaled(chart, scale))
+}
+
+/// Returns a chart whose axis of time, in seconds, is divided by a unit.
+fn scaled(mut chart: Chart, scale: f64) -> Chart {
+    let series = chart.panels.iter_mut().flat_map(|panel| &mut panel.series);
+    series.flat_map(|series| &mut series.points).for_each(|point| point.x /= scale);
+    for zone in &mut chart.zones {
+        *zone = Zone { from: zone.from / scale, to: zone.to / scale };
+    }
+    chart.marks.iter_mut().for_each(|mark| mark.x /= scale);
+    chart
 }
 
 fn spans<'a>(report: &Report<'a>) -> Vec<PhaseSpan<'a>> {
@@ -152,27 +192,30 @@ fn chart(report: &Report, spans: &[PhaseSpan]) -> Chart {
     let mut panels = vec![rate_panel(spans), response_panel(spans)];
     panels.extend(error_panel(spans));
     panels.push(cpu_panel(report, spans));
-    for point in panels.iter_mut().flat_map(|panel| &mut panel.series).flat_map(|series| &mut series.points) {
-        point.x /= scale;
-    }
-    let zones = zones(spans).map(|(from, to)| Zone { from: from / scale, to: to / scale }).collect();
+    let shaped = ShapedRun::of(report);
     let named = load_marks(report, spans).into_iter().map(|mark| (mark, false));
     let lines = warm_up_marks(report, spans).into_iter().map(|mark| (mark, true));
-    let mut marks: Vec<Mark> =
-        named.chain(lines).map(|((x, name), line)| Mark { x: x / scale, name, line }).collect();
+    let mut marks: Vec<Mark> = match shaped {
+        Some(shaped) => stages::stage_marks(report, shaped),
+        None => named.chain(lines).map(|((x, name), line)| Mark { x, name, line }).collect(),
+    };
     marks.sort_by(|a, b| a.x.total_cmp(&b.x));
-    Chart {
+    let chart = Chart {
         id: "timeline-chart",
         title: "Rate, response time, errors and CPU over the run".into(),
-        description: format!(
-            "All load points one after another; the numbers above are {}.",
-            report.terms().load_noun
-        ),
+        description: match shaped {
+            Some(_) => "The stages one after another; the numbers above are theirs.".to_owned(),
+            None => format!(
+                "All load points one after another; the numbers above are {}.",
+                report.terms().load_noun
+            ),
+        },
         x,
         panels,
-        zones,
+        zones: zones(spans).map(|(from, to)| Zone { from, to }).collect(),
         marks,
-    }
+    };
+    scaled(chart, scale)
 }
 
 fn line(name: &str, style: usize, points: Vec<Point>) -> DataSeries {
