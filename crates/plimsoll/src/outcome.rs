@@ -1,7 +1,7 @@
 //! The outcome of a run besides its verdict: the user's limits and the result of a search.
 
-use analysis::find_max::{Compliance, SearchEnd, SearchResult, comply, counts};
-use analysis::{Analysis, LoadPointResult};
+use analysis::find_max::{Compliance, SearchEnd, SearchResult, comply, comply_stage, counts};
+use analysis::{Analysis, LoadPointResult, StageResult};
 use model::{Limit, Load, Plan, Words};
 
 use crate::exit::Exit;
@@ -13,18 +13,31 @@ pub(crate) struct MissedLimit<'a> {
     pub limit: Limit,
     /// The load point.
     pub point: &'a LoadPointResult,
+    /// The stage of it, where its load changed.
+    pub stage: Option<&'a StageResult>,
     /// The measured value against the limit.
     pub found: Compliance,
 }
 
-/// Lists the limits that were missed or could not be decided: by any load point, or by the load point that a search found.
+/// Lists the limits that were missed or could not be decided: by any load point or stage, or by the load point that a
+/// search found.
 pub(crate) fn missed<'a>(plan: &Plan, analysis: &'a Analysis) -> Vec<MissedLimit<'a>> {
     let points = analysis.load_points.iter().filter(|point| counts(plan, analysis.found.as_ref(), point));
     let checked = points.flat_map(|point| {
-        plan.limits.iter().map(move |limit| MissedLimit {
-            limit: *limit,
-            point,
-            found: comply(*limit, point),
+        plan.limits.iter().flat_map(move |limit| {
+            let limit = *limit;
+            let of_point = (!point.is_shaped()).then(|| MissedLimit {
+                limit,
+                point,
+                stage: None,
+                found: comply(limit, point),
+            });
+            let of_stages = point.stages.iter().filter(|stage| 0.0 < stage.planned.level_mean());
+            let of_stages = of_stages.map(move |stage| {
+                let found = comply_stage(limit, stage);
+                MissedLimit { limit, point, stage: Some(stage), found }
+            });
+            of_point.into_iter().chain(of_stages)
         })
     });
     checked.filter(|one| !one.found.is_met()).collect()
@@ -52,8 +65,13 @@ pub(crate) fn text(plan: &Plan, analysis: &Analysis) -> Vec<String> {
     {
         lines.push(format!("Limits met: {}.", model::limits_text(&plan.limits)));
     }
-    let text =
-        |one: &MissedLimit| unmet_text(one.limit, &one.point.load.text(&analysis.words.user), &one.found);
+    let text = |one: &MissedLimit| {
+        let load = match one.stage {
+            Some(stage) => format!("stage {}", stage.index + 1),
+            None => one.point.load.text(&analysis.words.user),
+        };
+        unmet_text(one.limit, &load, &one.found)
+    };
     lines.extend(missed.iter().map(text));
     lines
 }

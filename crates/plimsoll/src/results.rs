@@ -163,8 +163,9 @@ impl Results {
             VerdictState::Incomplete => "INCOMPLETE",
         };
         let mut lines = Vec::new();
+        let shape = disclosure::stages_text(&self.report()).map(|text| text.trim_end_matches('.').to_owned());
         let modified = if modifications.is_empty() { "" } else { ", modified" };
-        match disclosure::headline_text(&self.analysis) {
+        match disclosure::headline_text(&self.analysis).or(shape) {
             Some(figure) => lines.push(format!("{word}{modified}: {figure}.")),
             None => lines.push(format!("{word}{modified}: no load point is valid, so there is no headline.")),
         }

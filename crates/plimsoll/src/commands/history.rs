@@ -68,6 +68,13 @@ fn beside(path: &Path, all: &[PublishedResult], as_json: bool) -> Result<Exit, F
     if alike.is_empty() {
         return Err(no_results(id, all));
     }
+    if results.plan.shape.is_some() {
+        let message =
+            format!("the load of `{}` changes over time, so it has no headline to compare", path.display());
+        return Err(
+            Failure::usage(message).hint("measure a load that stays the same, with `--load` or `--rate`")
+        );
+    }
     let Some(headline) = &results.analysis.headline else {
         return Err(Failure::usage(format!("`{}` has no valid result to compare", path.display()))
             .hint("`plimsoll report RUN` shows the reasons"));

@@ -3,8 +3,8 @@
 use analysis::Analyzer;
 use fleet::Event;
 use model::{
-    Arrivals, Counter, IntervalRecord, Load, LoadPoint, Outcome, Phase, Plan, Reading, Score, Words,
-    web_measure,
+    Arrivals, Counter, IntervalRecord, Load, LoadPoint, Outcome, Phase, Plan, Reading, Score, Shape, Stage,
+    Words, web_measure,
 };
 use testkit::{closed_plan, open_plan, phases};
 use units::Nanos;
@@ -97,6 +97,21 @@ pub(super) fn interleaved() -> State {
     }
     live.begin(1, 1, Load::Users(20));
     live.run(3, |second| closed_second(second, 20, 230));
+    live.state
+}
+
+/// Returns a closed loop 3 s into the second of two stages: 10 users for 10 s, then up to 30 in another 10 s.
+pub(super) fn stages() -> State {
+    let mut plan = plan(closed_plan(1, &[30], phases(0, 20)));
+    let stage = |from, to| Stage { length: Nanos::from_secs(10), from, to };
+    plan.shape = Some(Shape { stages: vec![stage(10.0, 10.0), stage(10.0, 30.0)], until: Vec::new() });
+    let mut live = LiveRuns::new(&[plan], &["nginx".to_owned()]);
+    live.ready(0, "nginx 1.26.3", 8080);
+    live.begin(0, 0, Load::Users(30));
+    live.run(13, |second| {
+        let record = closed_second(second, 10, 10 * (10 + 2 * second.saturating_sub(9)));
+        IntervalRecord { phase: Phase::Steady, ..record }
+    });
     live.state
 }
 

@@ -55,14 +55,26 @@ fn message(state: &State, point: &Point) -> String {
         Some(allowance) => format!(" · server {} of its CPU quota", percent(used / allowance)),
         None => format!(" · server {} of one CPU", percent(used)),
     });
+    let label = state.label_if_several(run).map_or(String::new(), |name| format!(" {name}"));
+    let place = match point.stage(state) {
+        Some(stage) => format!(
+            "stage {}/{}{label} · {} · {:.0} s",
+            stage.number,
+            stage.n_stages,
+            load_text(stage.load, state.words(run)),
+            stage.elapsed.as_secs_f64(),
+        ),
+        None => format!(
+            "{}{}{label} · {} · {} {:.0} s",
+            point.index + 1,
+            state.total_suffix(run),
+            load_text(point.key.load, state.words(run)),
+            point.phase.name(),
+            point.at.as_secs_f64(),
+        ),
+    };
     format!(
-        "{}{}{} · {} · {} {:.0} s · {:.0}/s{offered} · p99 {} · errors {} · generator {}{sut}",
-        point.index + 1,
-        state.total_suffix(run),
-        state.label_if_several(run).map_or(String::new(), |name| format!(" {name}")),
-        load_text(point.key.load, state.words(run)),
-        point.phase.name(),
-        point.at.as_secs_f64(),
+        "{place} · {:.0}/s{offered} · p99 {} · errors {} · generator {}{sut}",
         second.rate,
         time(second.p99),
         point.totals.errors(),
@@ -83,6 +95,14 @@ mod tests {
             text,
             "3/4 · 30 users · steady 29 s · 305/s · p99 146 ms · errors 3 · generator 30 % · server 83 % of its CPU quota"
         );
+    }
+
+    /// By hand: 3 s into a ramp of 10 s from 10 to 30 users there are 16.
+    #[test]
+    fn a_load_that_changes_shows_the_stage_and_the_load_now() {
+        let state = fixtures::stages();
+        let text = message(&state, state.point.as_ref().unwrap());
+        assert!(text.starts_with("stage 2/2 · 16 users · 3 s · 160/s · p99 "), "{text}");
     }
 
     #[test]

@@ -45,6 +45,9 @@ pub(super) fn finished_text(state: &State, point: &FinishedPoint) -> Option<Stri
         return None;
     }
     let words = state.words(point.run);
+    if let Some(text) = stage_text(state, point) {
+        return Some(text);
+    }
     let score = if state.is_operation_rate(point.run) {
         String::new()
     } else {
@@ -57,6 +60,28 @@ pub(super) fn finished_text(state: &State, point: &FinishedPoint) -> Option<Stri
         point.index + 1,
         state.total_suffix(point.run),
         load_text(point.load, words),
+        point.rate,
+        time(point.p99),
+        point.errors,
+    ))
+}
+
+/// Formats a finished stage of a load point whose load changes over time; `None` if it has none.
+fn stage_text(state: &State, point: &FinishedPoint) -> Option<String> {
+    let index = point.stage?;
+    let words = state.words(point.run);
+    let stages = &state.runs[point.run].plan.shape.as_ref()?.stages;
+    let stage = stages.get(index as usize)?;
+    let end = load_text(point.load.at_level(stage.to), words);
+    let load = if stage.is_constant() { end } else { format!("{} to {end}", stage.from) };
+    let broken = point.broken.map_or(String::new(), |broken| {
+        let level = point.load.at_level(broken.window.level_mean.round());
+        format!("   {} broke at {}", broken.limit, load_text(level, words))
+    });
+    Some(format!(
+        "  stage {:>2}/{}  {load:<24} {:>10.1}/s   p99 {:>8}   errors {}{broken}",
+        index + 1,
+        stages.len(),
         point.rate,
         time(point.p99),
         point.errors,
@@ -79,6 +104,27 @@ mod tests {
             "   3/4  30 users              305.0/s   p99   146 ms   errors 3"
         );
         assert_eq!(finished_text(&state, &FinishedPoint { length: Nanos::ZERO, ..point }), None);
+    }
+
+    /// By hand: seconds 10 to 12 complete 120, 140 and 160 operations.
+    #[test]
+    fn a_finished_stage_is_one_line() {
+        let mut state = fixtures::stages();
+        let point = state.end_point().expect("a load point is running");
+        let text = finished_text(&state, &point).unwrap();
+        let expected = "  stage  2/2  10 to 30 users                140.0/s   p99 ";
+        assert!(text.starts_with(expected) && text.ends_with("   errors 0"), "{text}");
+        let limit = model::parse_limits("p99<200ms").unwrap()[0];
+        let window = analysis::LoadWindow {
+            start: Nanos::ZERO,
+            end: Nanos::ZERO,
+            level_from: 10.0,
+            level_to: 20.0,
+            level_mean: 15.0,
+        };
+        let broken = Some(analysis::BrokenLimit { limit, value: 0.25, window });
+        let text = finished_text(&state, &FinishedPoint { broken, ..point }).unwrap();
+        assert!(text.ends_with("   p99<200ms broke at 15 users"), "{text}");
     }
 
     #[test]

@@ -98,6 +98,10 @@ impl State {
     pub(super) fn event(&mut self, event: &Event<'_>) -> Option<FinishedPoint> {
         let ended = match event {
             Event::Turn(_) | Event::LoadPoint(_) => self.end_point(),
+            Event::Status(status) => {
+                let running = self.point.as_ref().filter(|point| !point.is_over);
+                running.and_then(|point| point.ended_stage(status))
+            }
             _ => None,
         };
         self.apply(event);

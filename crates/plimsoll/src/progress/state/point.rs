@@ -1,6 +1,6 @@
 //! The running load point, and the summary of finished ones.
 
-use analysis::{LoadPointStatus, OverallTotals};
+use analysis::{BrokenLimit, LoadPointStatus, OverallTotals};
 use model::{IntervalRecord, Load, Phase, Plan};
 use units::{Nanos, Ratio};
 
@@ -46,10 +46,29 @@ pub(crate) struct FinishedPoint {
     pub p99: Option<Nanos>,
     /// Recorded length of the steady phase.
     pub length: Nanos,
-    /// Failed operations in all phases.
+    /// Failed operations in all phases; of a stage, in it.
     pub errors: u64,
     /// The problem that makes it invalid, in a word or two; `None` if there is none.
     pub problem: Option<&'static str>,
+    /// The stage of its shape that all figures are of, by index; `None` of a load that stays the same.
+    pub stage: Option<u32>,
+    /// The limit that broke and ended it.
+    pub broken: Option<BrokenLimit>,
+}
+
+/// The stage in which a load point is.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct CurrentStage {
+    /// Its number, from 1.
+    pub number: usize,
+    /// The number of stages.
+    pub n_stages: usize,
+    /// The load now.
+    pub load: Load,
+    /// The time since its beginning.
+    pub elapsed: Nanos,
+    /// Its length.
+    pub length: Nanos,
 }
 
 impl Point {
@@ -72,6 +91,25 @@ impl Point {
         self.status.as_ref().filter(|status| Nanos::ZERO < status.length)
     }
 
+    /// Returns the stage in which it is; `None` where the load stays the same, and when the shape is over.
+    pub(crate) fn stage(&self, state: &State) -> Option<CurrentStage> {
+        let plan = &state.runs[self.key.run].plan;
+        let shape = plan.shape.as_ref().filter(|_| !self.is_over)?;
+        let at = self.at.saturating_sub(plan.phases.start_of(Phase::Steady));
+        let index = shape.stage_at(at)?;
+        let (span, stage) = shape.spans().nth(index)?;
+        let elapsed = at.saturating_sub(span.start);
+        let load = self.key.load.at_level(stage.level_at(elapsed).round());
+        let n_stages = shape.stages.len();
+        Some(CurrentStage { number: index + 1, n_stages, load, elapsed, length: stage.length })
+    }
+
+    /// Returns the summary of its stage that was under way, if this status is of a later one.
+    pub(crate) fn ended_stage(&self, status: &LoadPointStatus) -> Option<FinishedPoint> {
+        let before = self.status.as_ref()?.stage?;
+        (before.index < status.stage?.index).then(|| FinishedPoint::new(self))
+    }
+
     /// Returns the elapsed fraction of the time in which operations are started, from 0 to 1.
     pub(crate) fn fraction_done(&self, state: &State) -> Ratio {
         let length = state.runs[self.key.run].plan.phases.issuing().as_secs_f64();
@@ -84,6 +122,7 @@ impl FinishedPoint {
     /// Summarizes a load point.
     pub(crate) fn new(point: &Point) -> FinishedPoint {
         let status = point.status.as_ref();
+        let stage = status.and_then(|status| status.stage);
         FinishedPoint {
             index: point.index,
             load: point.key.load,
@@ -93,8 +132,10 @@ impl FinishedPoint {
             mean: status.and_then(|status| status.response_mean),
             p99: status.and_then(|status| status.p99),
             length: status.map_or(Nanos::ZERO, |status| status.length),
-            errors: point.totals.errors(),
+            errors: status.filter(|_| stage.is_some()).map_or(point.totals.errors(), |status| status.errors),
             problem: problem(status),
+            stage: stage.map(|stage| stage.index),
+            broken: status.and_then(|status| status.broken),
         }
     }
 }

@@ -53,6 +53,13 @@ fn of_point(state: &State, point: &Point, is_wide: bool) -> String {
         n => format!(" of {n}"),
     };
     let label = if state.runs.len() == 1 { String::new() } else { format!(" · {}", run.label) };
+    if let Some(stage) = point.stage(state) {
+        let load = load_text(stage.load, state.words(point.key.run));
+        let [elapsed, length] = [stage.elapsed, stage.length].map(|time| time.as_secs_f64());
+        let head = if is_wide { "Stage " } else { "" };
+        let of = format!("{} of {}", stage.number, stage.n_stages);
+        return format!("{head}{of}{label} · {load} · {elapsed:.0} of {length:.0} s");
+    }
     let load = load_text(point.key.load, state.words(point.key.run));
     let head = if is_wide { "Load point " } else { "" };
     format!("{head}{}{n}{label} · {load} · {}", point.index + 1, phase(point, state))
