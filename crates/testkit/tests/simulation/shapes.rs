@@ -1,8 +1,9 @@
 //! Loads over time: users come and go with the level and keep their place, and schedules follow it.
 
+use analysis::VerdictState;
 use model::{
     AgentPlan, Arrivals, IntervalRecord, Load, Overrides, Plan, Shape, Stage, SutPlan, ThinkTime,
-    WebWorkload, parse_stages,
+    WebWorkload, parse_limits, parse_stages,
 };
 use testkit::{
     ServiceTimeDistribution, SimServer, Simulation, assert_conserved, benchmark_plan, closed_plan,
@@ -185,4 +186,38 @@ fn an_open_loop_offers_the_integral_of_the_level() {
     let planned: f64 =
         shape.stages.iter().map(|Stage { length, from, to }| (from + to) / 2.0 * length.as_secs_f64()).sum();
     assert_eq!(due.iter().sum::<u128>(), planned.round() as u128);
+}
+
+/// Goal: the analysis finds the capacity that was put in. Four workers of 10 ms do 400 operations per second. The load passes
+/// that at 20 s and is 20/s higher every second: 10·t² operations are behind t seconds later, and take longer than 200 ms from
+/// 80 on, 2.8 s later. So the window from 18 to 23 s breaks the limit, or the next: at 410/s or 430/s on average.
+#[test]
+fn a_rising_load_finds_the_capacity_of_a_server() {
+    let server = SimServer::new(ServiceTimeDistribution::Fixed(ms(10)), Some(4));
+    let mut plan = shaped(open_plan(7, 1.0, Arrivals::Constant, phases(0, 1)), "30s:0..600/s");
+    plan.shape.as_mut().unwrap().until = parse_limits("p99<200ms").unwrap();
+    let analysis = Simulation::new(plan, server).analyze();
+    let point = &analysis.load_points[0];
+    let until = point.until.as_ref().unwrap();
+    let (broken, held) = (until.broken.unwrap().window, until.held.unwrap());
+    assert!((405.0..435.0).contains(&broken.level_mean), "{broken:?}");
+    assert_eq!(held.end + s(1), broken.end);
+    assert_eq!(point.stages.len(), 6);
+    assert_eq!(analysis.verdict.state, VerdictState::Valid, "{:#?}", analysis.verdict.reasons);
+    assert!((point.stages[2].rate - 250.0).abs() < 5.0);
+}
+
+/// Users who come and go by stages, at a server that serves all at once: every stage is valid, and Little's law closes in those
+/// in which nobody comes or goes.
+#[test]
+fn stages_of_users_are_valid_and_littles_law_closes() {
+    let analysis = Simulation::new(thinkers(3, "12s:40,6s:40..80,12s:80,12s:20"), server()).analyze();
+    assert_eq!(analysis.verdict.state, VerdictState::Valid, "{:#?}", analysis.verdict.reasons);
+    let stages = &analysis.load_points[0].stages;
+    for stage in stages.iter().filter(|stage| stage.planned.is_constant()) {
+        let expected = stage.planned.from / 0.8;
+        assert!((stage.rate / expected - 1.0).abs() < 0.05, "{} for {expected}", stage.rate);
+        assert!(stage.little_gap.unwrap().abs() < 0.05, "{:?}", stage.little_gap);
+        assert!((stage.users_mean.unwrap() - stage.planned.from).abs() < 0.5, "{:?}", stage.users_mean);
+    }
 }
