@@ -92,6 +92,7 @@ pub(crate) fn plan(load: Load, settle: u64, steady: u64) -> Plan {
         source_addresses: Vec::new(),
         search: None,
         refinement: None,
+        operations: None,
         limits: Vec::new(),
     }
 }

@@ -38,7 +38,7 @@ fn limit(text: &str) -> Limit {
 
 variants!(FINDINGS, finding_name, Finding:
     Stopped, EndingMissing, LoadPointsMissing, UnplannedLoadPoint, SearchUnfinished, SearchWithoutResult, Modified,
-    CertificateUnverified, SteadyLength, TimeAxis, EarlyEnd, MissingLoad, Flow, Totals, Measure, Overflow, Details,
+    CertificateUnverified, SteadyLength, TimeAxis, EarlyEnd, OperationsStarted, MissingLoad, Flow, Totals, Measure, Overflow, Details,
     Histogram,
     ResponseIntegral, UserTime, LittleGap, LittleGapExplained, ThinkTime, InteractiveLaw, SizingCeiling, SizingFloor, Schedule, GeneratorUnmeasured,
     GeneratorBusy, GeneratorRunQueue, GeneratorLateness, GeneratorFault, OtherPrograms, OtherClients, Errors, UncountedCodes, StorageFull, StorageReadOnly, Consistency, LeftOpen, ConnectionsLost, RepliesChanged, Delivered,
@@ -138,6 +138,8 @@ fn of_record() -> Vec<Finding> {
         }),
         Finding::TimeAxis(once(at(phase))),
         Finding::EarlyEnd { end: thirteen, planned: minute },
+        Finding::OperationsStarted { started: 300, planned: 1_000 },
+        Finding::OperationsStarted { started: 1_001, planned: 1_000 },
         Finding::MissingLoad(once(MissingLoad::Agents { interval: 15, found: 1, expected: 2 })),
         Finding::MissingLoad(once(MissingLoad::Threads { interval: 15, found: 3, planned: 4 })),
         Finding::Flow(once(at(FlowFault::LeftOpen { left_open: 9, ok: 8 }))),

@@ -64,6 +64,7 @@ fn setup(workload: &OrderEntryWorkload) -> PointSetup {
         agent: 0,
         assignment: partition(0, point.load, 1).remove(0),
         schedule: None,
+        budget: None,
         phases: Phases {
             quiet: s(0),
             ramp_up: s(1),

@@ -145,6 +145,7 @@ fn seconds_with(operations_per_s: u32) -> Seconds {
         agent: 0,
         assignment: partition(0, point.load, 1).remove(0),
         schedule: None,
+        budget: None,
         phases,
         shape: None,
         catalog: Catalog { pauses: vec![pause], ..Catalog::default() },

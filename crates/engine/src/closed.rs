@@ -6,7 +6,7 @@
 //! | asking | `Think` | wait until the end of the pause, unless that has passed; that moment is *due* ([`UserTimes`]). Notices that come meanwhile are recorded |
 //! | asking | `Perform` | due (and without a think time sent) the moment the last operation was done |
 //! | asking | `Unit` | count it, ask again |
-//! | asking | `Leave`, or the time to leave has come | gone; where there are notices, they are recorded until the load point ends |
+//! | asking | `Leave`, or the time to leave has come, or no operation is left ([`OperationBudget`](crate::OperationBudget)) | gone; where there are notices, they are recorded until the load point ends |
 //! | asking, in a pause of a shape | the time to leave has come, and there is one to come back | absent: with its session and its place in its loop, neither thinking nor in flight |
 //! | absent | the time to come back | make the rest of the pause that was interrupted, if any, then ask |
 //!
@@ -66,7 +66,9 @@ pub(crate) fn user<C: Clock, D: Driver, U: User<Operation = D::Operation>>(
             let next = match times.rest_of_pause() {
                 Some(due) => Next::Pause(due),
                 None => match user.next(last.take(), &mut rng) {
-                    Step::Perform(operation) => Next::Operation(operation),
+                    Step::Perform(operation) if point.recorder.borrow_mut().may_start(times.now()) => {
+                        Next::Operation(operation)
+                    }
                     Step::Think { kind, time, from } => {
                         point.recorder.borrow_mut().paused(times.now(), kind, time);
                         match times.pause(time, from) {
@@ -79,7 +81,7 @@ pub(crate) fn user<C: Clock, D: Driver, U: User<Operation = D::Operation>>(
                         continue;
                     }
                     // With one operation in flight there is none to await.
-                    Step::Await | Step::Leave => break,
+                    Step::Perform(_) | Step::Await | Step::Leave => break,
                 },
             };
             match &next {
@@ -201,6 +203,7 @@ mod tests {
             agent: 0,
             assignment: Assignment { load_point: 0, share: 0, n_shares: 1, users: 0..1 },
             schedule: None,
+            budget: None,
             phases,
             shape: None,
             catalog: Catalog::default(),

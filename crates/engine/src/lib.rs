@@ -35,6 +35,7 @@
 )]
 
 mod blocking;
+mod budget;
 mod closed;
 mod deadlines;
 pub mod descriptor;
@@ -59,6 +60,7 @@ mod user_times;
 mod window;
 
 pub use crate::blocking::{BlockingClock, BlockingDriver, BlockingRuntime, run_blocking_point};
+pub use crate::budget::OperationBudget;
 pub use crate::driver::Driver;
 pub use crate::point::run_point;
 pub use crate::point_context::{PointContext, RecordSink, Spawn};

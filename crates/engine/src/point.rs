@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use model::{Mix, Phase, Phases};
+use model::{Mix, Phase};
 use units::{Clock, Nanos};
 
 use crate::closed;
@@ -66,8 +66,8 @@ pub async fn run_point<C, S, D, M>(
             start_slots(&point, &dispatcher, &mix, users, &spawn);
         }
     }
-    if attend(&point, &setup.phases, sink, stop).await == IssuingEnd::ToTheEnd {
-        drain(&point, &setup.phases, sink).await;
+    if attend(&point, sink, stop).await == IssuingEnd::ToTheEnd {
+        drain(&point, sink).await;
     }
     hand_over(&point, sink);
 }
@@ -145,16 +145,14 @@ pub(crate) enum IssuingEnd {
 /// Hands over intervals until operations are no longer started.
 async fn attend<C: Clock>(
     point: &PointContext<C>,
-    phases: &Phases,
     sink: &mut impl RecordSink,
     stop: &impl StopRequest,
 ) -> IssuingEnd {
-    let end = point.origin + phases.issuing();
     loop {
         let now = point.clock.now();
         point.require_all_users();
         point.deadlines.sweep(now);
-        point.recorder.borrow_mut().roll(now.min(end));
+        let end = point.origin + point.recorder.borrow_mut().roll_issuing(now).issuing();
         hand_over(point, sink);
         if end <= now {
             return IssuingEnd::ToTheEnd;
@@ -169,7 +167,8 @@ async fn attend<C: Clock>(
 }
 
 /// Lets operations in flight finish, as long as the plan allows.
-async fn drain<C: Clock>(point: &PointContext<C>, phases: &Phases, sink: &mut impl RecordSink) {
+async fn drain<C: Clock>(point: &PointContext<C>, sink: &mut impl RecordSink) {
+    let phases = point.recorder.borrow().phases();
     let begin = point.origin + phases.issuing();
     let end = point.origin + phases.end_of(Phase::Drain);
     if begin == end {

@@ -5,6 +5,7 @@
 //! the state between intervals is exact, however late the thread was woken.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use model::{
     Catalog, Health, IntervalRecord, KindHistograms, KindTotals, MEASURES_MAX, NoticeTotals, Outcome, Phase,
@@ -13,6 +14,7 @@ use model::{
 use stats::{Histogram, Moments};
 use units::Nanos;
 
+use crate::budget::BudgetState;
 use crate::due_queue::DueQueue;
 use crate::setup::{HealthProbe, LoadThreadUse, PointSetup};
 use crate::time_integral::TimeIntegral;
@@ -96,6 +98,8 @@ pub(crate) struct Recorder {
     spares: Vec<IntervalRecord>,
     /// Emptied histograms of failures, which stand in a detail only in seconds with such a failure.
     spare_histograms: Vec<Histogram>,
+    /// The operations that may still be started.
+    budget: BudgetState,
     /// Whether the load point has ended: later events are not part of it.
     is_over: bool,
 }
@@ -144,6 +148,10 @@ impl Recorder {
             finished: Vec::new(),
             spares: Vec::new(),
             spare_histograms: Vec::new(),
+            budget: match &setup.budget {
+                Some(budget) => BudgetState::Open(Arc::clone(budget), origin),
+                None => BudgetState::Unlimited,
+            },
             is_over: false,
         };
         recorder.begin_interval(Nanos::ZERO, 0);
@@ -210,6 +218,62 @@ impl Recorder {
     /// is over, and what is left is given up.
     #[inline]
     pub(crate) fn roll(&mut self, now: Nanos) {
+        if let BudgetState::Open(budget, latest) = &mut self.budget {
+            match budget.spent_at() {
+                // Some of this thread may be later by as little as another takes to say so.
+                Some(spent) if spent <= now => {
+                    let end = spent.max(*latest);
+                    self.end_issuing(end);
+                }
+                _ => *latest = now.max(*latest),
+            }
+        }
+        self.close_ended(now);
+    }
+
+    /// Takes an operation for a user that is to start it at `now`; returns whether one was left.
+    #[inline]
+    pub(crate) fn may_start(&mut self, now: Nanos) -> bool {
+        match &self.budget {
+            BudgetState::Unlimited => return true,
+            BudgetState::Open(budget, _) if budget.take(now) => return true,
+            BudgetState::Open(..) | BudgetState::Spent => {}
+        }
+        self.roll(now);
+        false
+    }
+
+    /// Ends the phases in which operations are started at `at`, with the interval that contains it: the drain follows.
+    #[cold]
+    fn end_issuing(&mut self, at: Nanos) {
+        self.budget = BudgetState::Spent;
+        self.close_ended(at);
+        let end = at.saturating_sub(self.origin);
+        if self.phases.issuing() <= end || self.is_over {
+            return;
+        }
+        self.phases = self.phases.ending_at(end);
+        if self.current.start < end {
+            self.current.end = end;
+            self.close_interval();
+        } else {
+            self.begin_interval(self.current.start, self.current.index);
+        }
+    }
+
+    /// Closes the intervals that have ended by `now` while operations may be started; returns the phases, as far as they are
+    /// known.
+    pub(crate) fn roll_issuing(&mut self, now: Nanos) -> Phases {
+        self.roll(now.min(self.origin + self.phases.issuing()));
+        self.phases
+    }
+
+    /// Returns the phases, which end early where no operation is left.
+    pub(crate) fn phases(&self) -> Phases {
+        self.phases
+    }
+
+    fn close_ended(&mut self, now: Nanos) {
         while self.current.end + self.origin <= now && !self.is_over {
             self.is_over = self.ends_the_drain();
             if self.is_over {
@@ -543,6 +607,7 @@ mod tests {
             agent: 0,
             assignment: Assignment { load_point: 0, share: 0, n_shares: 1, users: 0..n_users },
             schedule: None,
+            budget: None,
             phases,
             shape: None,
             catalog,

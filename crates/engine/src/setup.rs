@@ -1,10 +1,12 @@
 //! The setup of a load thread for one load point.
 
 use std::rc::Rc;
+use std::sync::Arc;
 
 use model::{Assignment, Catalog, LoadPoint, Phases, Schedule, Shape, SliceSchedule};
 use units::Nanos;
 
+use crate::budget::OperationBudget;
 use crate::session::OpenedSessions;
 use crate::timers::Timers;
 
@@ -32,6 +34,8 @@ pub struct PointSetup {
     pub assignment: Assignment,
     /// Its schedule; `None` for a closed loop.
     pub schedule: Option<Schedule>,
+    /// The operations that its closed loop may start, together with the other threads of this process; `None`: any number.
+    pub budget: Option<Arc<OperationBudget>>,
     /// Its phases.
     pub phases: Phases,
     /// The load over time within its steady phase, which users of a closed loop follow; the schedule of an open loop has it. `None`

@@ -95,7 +95,7 @@ pub(crate) async fn user<C: Clock, D: Driver, U: User<Operation = D::Operation>>
                 break;
             }
             match user.next(answers.pop_front(), &mut rng) {
-                Step::Perform(operation) => {
+                Step::Perform(operation) if point.recorder.borrow_mut().may_start(now) => {
                     point.recorder.borrow_mut().started(operation.kind(), StartTimes::of(now, now));
                     driver.begin(place, &operation, now);
                     window.put(place, operation, now);
@@ -103,8 +103,8 @@ pub(crate) async fn user<C: Clock, D: Driver, U: User<Operation = D::Operation>>
                 Step::Unit { kind, ok } => point.recorder.borrow_mut().unit(kind, ok),
                 Step::Await if answers.is_empty() => break,
                 Step::Await => {}
-                // Such users make no pauses.
-                Step::Think { .. } | Step::Leave => has_left = true,
+                // Such users make no pauses, and leave where no operation is left.
+                Step::Perform(_) | Step::Think { .. } | Step::Leave => has_left = true,
             }
         }
         match next_end(&point, &mut driver, index, &mut window).await {

@@ -28,6 +28,8 @@ pub(crate) struct StartedLoadPoint {
     pub(crate) cpus: Vec<u32>,
     /// Index of the load point.
     pub(crate) index: u32,
+    /// Whether the load ends when no operation is left.
+    pub(crate) may_end_early: bool,
     /// The clock of the run.
     pub(crate) clock: RealClock,
     /// The start on it.
@@ -71,9 +73,10 @@ pub(crate) fn collect_load_point(
     collector: &mut (dyn Collector + Send),
     stop: &StopSwitch<'_>,
 ) -> Result<FamilyCounts, LoadError> {
-    let StartedLoadPoint { cpus, index, clock, origin, messages, sender } = begun;
+    let StartedLoadPoint { cpus, index, may_end_early, clock, origin, messages, sender } = begun;
+    let seconds = OpenSeconds::new(index, load.sources());
     let collection = Collection {
-        seconds: OpenSeconds::new(index, load.sources()),
+        seconds: if may_end_early { seconds.may_end_early() } else { seconds },
         spares: load.take_spares(),
         examples: Vec::new(),
         has_failed: false,

@@ -286,8 +286,10 @@ impl Laboratory for FakeLab {
     ) -> Result<FamilyCounts, FleetError> {
         let (index, sender, messages) = self.prepared.take().expect("prepared");
         let clock = RealClock::start();
-        let begun =
-            StartedLoadPoint { cpus: Vec::new(), index, clock, origin: Nanos::ZERO, messages, sender };
+        let may_end_early = self.plan.operations.is_some();
+        let cpus = Vec::new();
+        let origin = Nanos::ZERO;
+        let begun = StartedLoadPoint { cpus, index, may_end_early, clock, origin, messages, sender };
         let server = WatchedServer { sut: None, meter: None };
         let trouble = self.trouble;
         let mut troubled =

@@ -8,7 +8,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::{JoinHandle, sleep};
 use std::time::Duration;
 
-use engine::{OpenedSessions, PointSetup, StopRequest};
+use engine::{OpenedSessions, OperationBudget, PointSetup, StopRequest};
 use model::{AgentPlan, Assignment, LoadPoint, Plan, RecordSource, partition};
 use testbed::pin_current_thread;
 use tokio::sync::oneshot;
@@ -190,6 +190,8 @@ impl LoadSide for LoadThreads {
         let shares = self.shares();
         self.spares = SpareRecords::of_threads_from(shares.start);
         self.n_users = point.load.in_flight_max();
+        let budget = self.plan.operations_of_agent(self.agent as usize, point.load);
+        let budget = budget.map(|n| Arc::new(OperationBudget::new(n)));
         let assignments = partition(point.index, point.load, self.plan.load_threads());
         for assignment in assignments.into_iter().filter(|assignment| shares.contains(&assignment.share)) {
             let (start, origin) = oneshot::channel();
@@ -198,6 +200,7 @@ impl LoadSide for LoadThreads {
                 agent: self.agent,
                 point,
                 assignment,
+                budget: budget.clone(),
                 target: target.clone(),
                 clock: self.clock,
                 start: ThreadStart { ready: report.clone(), origin, began: Arc::default() },
@@ -265,6 +268,8 @@ struct LoadThread {
     agent: u32,
     point: LoadPoint,
     assignment: Assignment,
+    /// The operations that all load threads may start.
+    budget: Option<Arc<OperationBudget>>,
     target: ResolvedTarget,
     clock: RealClock,
     start: ThreadStart,
@@ -289,7 +294,7 @@ impl LoadThread {
     }
 
     fn run_here(self) -> Result<FamilyCounts, ThreadFailure> {
-        let LoadThread { plan, agent, point, assignment, target, clock, start, stop, outbox } = self;
+        let LoadThread { plan, agent, point, assignment, budget, target, clock, start, stop, outbox } = self;
         let AgentPlan { cpus, first_share, .. } = &plan.agents[agent as usize];
         if let Some(cpu) = cpus.get((assignment.share - first_share) as usize) {
             pin_current_thread(&[*cpu])?;
@@ -299,6 +304,7 @@ impl LoadThread {
             agent,
             assignment,
             schedule: plan.schedule(point),
+            budget,
             phases: plan.phases,
             shape: plan.shape.clone(),
             catalog: plan.catalog.clone(),

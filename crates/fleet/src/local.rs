@@ -297,6 +297,7 @@ impl<S: LoadSide<Target = ResolvedTarget>> Laboratory for LocalLab<S> {
         let begun = StartedLoadPoint {
             cpus: collector_cpus(&self.plan),
             index,
+            may_end_early: self.plan.operations.is_some(),
             clock: self.clock,
             origin: self.origin,
             messages,

@@ -9,9 +9,13 @@
 //! | open | the end of the load point | closed | likewise, unless it was asked to stop |
 //! | closed | a record | – | too late: it is dropped |
 //!
+//! Where the plan limits the number of operations, the load of a source ends when it has none left to start: its steady phase
+//! then ends within a second, and its drain follows. The steady phase of all ends with the first of them. What others do after
+//! it, in a second in which it ended for one and not for another or later, is a ramp-down.
+//!
 //! Nothing here reads a clock: a watermark is a time of the load point, by its records.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use model::{IntervalRecord, MergeError, Phase, RecordSource};
 use thiserror::Error;
@@ -70,6 +74,11 @@ pub(crate) struct ClosedSecond {
     pub(crate) record: IntervalRecord,
 }
 
+/// The least time, and the least part of the time since the start of the load point, by which the steady phases of two sources
+/// end apart. Threads of one process end together, up to what their last operation before it takes to be recorded.
+const APART_MIN: Nanos = Nanos::from_millis(1);
+const APART_MIN_PARTS: u64 = 1000;
+
 /// The seconds of a load point for which records are still to come.
 #[derive(Debug)]
 pub(crate) struct OpenSeconds {
@@ -84,6 +93,19 @@ pub(crate) struct OpenSeconds {
     /// The latest end of an interval.
     latest: Nanos,
     missing: Vec<MissingRecord>,
+    /// The early end of the load; `None` where the plan does not limit the number of operations.
+    early_end: Option<EarlyEnd>,
+}
+
+/// The early end of a load whose operations are limited.
+#[derive(Debug, Default)]
+struct EarlyEnd {
+    /// The sources that have nothing left to start.
+    over: BTreeSet<RecordSource>,
+    /// The first interval in which the load of some goes on, and that of others has ended.
+    ramp_down_from: Option<u32>,
+    /// The end of the interval that was closed last.
+    closed_until: Nanos,
 }
 
 impl OpenSeconds {
@@ -98,20 +120,34 @@ impl OpenSeconds {
             first_open: 0,
             latest: Nanos::ZERO,
             missing: Vec::new(),
+            early_end: None,
         }
+    }
+
+    /// Lets the load of sources end at different times, before the plan says so.
+    pub(crate) fn may_end_early(self) -> OpenSeconds {
+        OpenSeconds { early_end: Some(EarlyEnd::default()), ..self }
     }
 
     /// Adds a record. Returns it if its values are now in another one, or come too late.
     ///
     /// # Errors
     /// The record does not belong to those of others.
-    pub(crate) fn add(&mut self, record: IntervalRecord) -> Result<Option<IntervalRecord>, CollectError> {
+    pub(crate) fn add(&mut self, mut record: IntervalRecord) -> Result<Option<IntervalRecord>, CollectError> {
         self.expect(&record)?;
         self.latest = self.latest.max(record.end);
         if record.index < self.first_open {
             return Ok(Some(record));
         }
+        if let Some(early_end) = &mut self.early_end
+            && record.phase == Phase::Drain
+        {
+            early_end.over.insert(record.source());
+        }
         if let Some(second) = self.open.get_mut(&record.index) {
+            if let Some(early_end) = &mut self.early_end {
+                early_end.align(&mut second.record, &mut record);
+            }
             second.record.merge(&record)?;
             return Ok(Some(record));
         }
@@ -140,7 +176,10 @@ impl OpenSeconds {
     pub(crate) fn close_next(&mut self) -> Option<ClosedSecond> {
         let (index, second) = self.open.first_key_value()?;
         let is_waiting = self.latest.saturating_sub(second.record.end) < WATERMARK;
-        if is_waiting && self.next.values().any(|next| next <= index) {
+        // Who is over may still drain, but ahead of those whose seconds are whole.
+        let all_are_over = self.next.keys().all(|of| self.is_over(of));
+        let is_awaited = |of| all_are_over || !self.is_over(of);
+        if is_waiting && self.next.iter().any(|(of, next)| next <= index && is_awaited(of)) {
             return None;
         }
         self.close_first(true)
@@ -152,19 +191,59 @@ impl OpenSeconds {
     }
 
     fn close_first(&mut self, names_missing: bool) -> Option<ClosedSecond> {
-        let (index, second) = self.open.pop_first()?;
+        let (index, mut second) = self.open.pop_first()?;
         self.first_open = index + 1;
+        if let Some(early_end) = &mut self.early_end {
+            early_end.close(&mut second.record);
+        }
         if names_missing && second.record.phase != Phase::Drain {
             let start = second.record.start;
-            let late = self.next.iter().filter(|(_, next)| **next <= index);
-            self.missing.extend(late.map(|(of, _)| MissingRecord { of: *of, index, start }));
+            let late = self.next.iter().filter(|(of, next)| **next <= index && !self.is_over(of));
+            let missing = late.map(|(of, _)| MissingRecord { of: *of, index, start });
+            self.missing.extend(missing.collect::<Vec<_>>());
         }
         Some(second)
+    }
+
+    /// Returns whether the load of a source has ended.
+    fn is_over(&self, of: &RecordSource) -> bool {
+        self.early_end.as_ref().is_some_and(|early_end| early_end.over.contains(of))
     }
 
     /// Returns the records that were missing when their seconds were closed, in the order of time.
     pub(crate) fn missing(&self) -> &[MissingRecord] {
         &self.missing
+    }
+}
+
+impl EarlyEnd {
+    /// Makes two records of one index those of one interval: where the load of one has ended and that of the other goes on, of a
+    /// ramp-down that lasts as long as the longer.
+    fn align(&mut self, open: &mut IntervalRecord, other: &mut IntervalRecord) {
+        let apart = open.end.saturating_sub(other.end).max(other.end.saturating_sub(open.end));
+        let end = open.end.max(other.end);
+        let is_one_end = apart <= APART_MIN.max(Nanos(end.0 / APART_MIN_PARTS));
+        let is_alike = open.phase == other.phase && (is_one_end || open.phase == Phase::Drain);
+        if !is_alike {
+            let index = open.index;
+            self.ramp_down_from = Some(self.ramp_down_from.map_or(index, |first| first.min(index)));
+            (open.phase, other.phase) = (Phase::RampDown, Phase::RampDown);
+        }
+        let start = if is_alike { open.start.max(other.start) } else { open.start.min(other.start) };
+        (open.start, other.start) = (start, start);
+        // One may have been empty when the other began.
+        (open.end, other.end) = (open.end.max(start), other.end.max(start));
+    }
+
+    /// Gives a second that is closed its place behind the one before it.
+    fn close(&mut self, second: &mut IntervalRecord) {
+        let is_late = self.ramp_down_from.is_some_and(|first| first <= second.index);
+        if is_late && second.phase < Phase::RampDown {
+            second.phase = Phase::RampDown;
+        }
+        second.start = self.closed_until;
+        second.end = second.end.max(second.start + Nanos(1));
+        self.closed_until = second.end;
     }
 }
 
@@ -249,6 +328,67 @@ mod tests {
         assert_eq!(closed(&mut seconds), [0], "second 1 ended at 2 s, 4 s before");
         let rest: Vec<_> = std::iter::from_fn(|| seconds.close_rest(false)).collect();
         assert_eq!(rest.len(), 5);
+        assert_eq!(seconds.missing(), []);
+    }
+
+    /// A part of a second, or all of it, at these times in ms.
+    fn span(thread: u32, index: u32, phase: Phase, (start, end): (u64, u64)) -> IntervalRecord {
+        let [start, end] = [start, end].map(Nanos::from_millis);
+        IntervalRecord { phase, start, end, ..record(thread, index) }
+    }
+
+    /// Returns the phases and times, in ms, of all seconds that can be closed now, or of the rest.
+    fn spans(seconds: &mut OpenSeconds, are_all: bool) -> Vec<(Phase, u64, u64)> {
+        let next = |seconds: &mut OpenSeconds| {
+            if are_all { seconds.close_rest(false) } else { seconds.close_next() }
+        };
+        std::iter::from_fn(|| next(seconds))
+            .map(|second| {
+                (second.record.phase, second.record.start.0 / 1_000_000, second.record.end.0 / 1_000_000)
+            })
+            .collect()
+    }
+
+    /// Threads of a process find their last operation gone at nearly the same time: the steady phase ends with the later.
+    #[test]
+    fn threads_that_run_out_together_end_the_steady_phase_within_a_second() {
+        let mut seconds = seconds(2).may_end_early();
+        for thread in [0, 1] {
+            seconds.add(record(thread, 0)).unwrap();
+        }
+        assert_eq!(spans(&mut seconds, false), [(Phase::Steady, 0, 1000)]);
+        seconds.add(span(0, 1, Phase::Steady, (1000, 1500))).unwrap();
+        seconds.add(span(1, 1, Phase::Steady, (1000, 1501))).unwrap();
+        seconds.add(span(0, 2, Phase::Drain, (1500, 1520))).unwrap();
+        seconds.add(span(1, 2, Phase::Drain, (1501, 1510))).unwrap();
+        assert_eq!(spans(&mut seconds, false), [(Phase::Steady, 1000, 1501), (Phase::Drain, 1501, 1520)]);
+        assert_eq!(seconds.missing(), []);
+    }
+
+    /// Agents end at different times: of the second in which the first does, and of later ones, nothing is measured, and nobody
+    /// waits for it. The steady phase that ends for the other much later is none, either.
+    #[test]
+    fn what_an_agent_does_after_another_has_ended_is_a_ramp_down() {
+        let mut seconds = seconds(2).may_end_early();
+        for thread in [0, 1] {
+            seconds.add(record(thread, 0)).unwrap();
+        }
+        seconds.add(span(0, 1, Phase::Steady, (1000, 1400))).unwrap();
+        seconds.add(span(0, 2, Phase::Drain, (1400, 1410))).unwrap();
+        seconds.add(record(1, 1)).unwrap();
+        seconds.add(record(1, 2)).unwrap();
+        seconds.add(span(1, 3, Phase::Steady, (3000, 3250))).unwrap();
+        seconds.add(span(1, 4, Phase::Drain, (3250, 3300))).unwrap();
+        let expected = [
+            (Phase::Steady, 0, 1000),
+            (Phase::RampDown, 1000, 2000),
+            (Phase::RampDown, 2000, 3000),
+            (Phase::RampDown, 3000, 3250),
+        ];
+        let mut found = spans(&mut seconds, false);
+        found.extend(spans(&mut seconds, true));
+        assert_eq!(found[..4], expected);
+        assert_eq!(found[4..], [(Phase::Drain, 3250, 3300)]);
         assert_eq!(seconds.missing(), []);
     }
 

@@ -71,7 +71,7 @@ pub use merge::{MergeError, MergeFault};
 pub use notes::{NOTES_FORMAT, Notes, notes_schema};
 pub use notice::{NoticeKind, NoticeTotals, UserNotice};
 pub use operation::{CODES_MAX, HasKind, MeasuredValues, Outcome, Reply, SLOTS_MAX};
-pub use overrides::{DEFAULT_SEED, Overrides};
+pub use overrides::{DEFAULT_SEED, OPERATIONS_STEADY_MAX, Overrides, STEADY_OF_TOTAL_MIN, TotalTime};
 pub use partition::{Assignment, partition};
 pub use phase::{Phase, Phases};
 pub use plan::web::{AcceleratorPlan, Gateway, GatewayKind, WebSut};

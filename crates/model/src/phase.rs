@@ -87,6 +87,19 @@ impl Phases {
         running.into_iter().find(|phase| time < self.end_of(*phase)).unwrap_or(Phase::Drain)
     }
 
+    /// Returns the phases of a load point at which nothing more is started from `end` on, counted from its start: those before
+    /// end there, and the drain is as long.
+    pub fn ending_at(&self, end: Nanos) -> Phases {
+        let until = |phase: Phase| self.end_of(phase).min(end).saturating_sub(self.start_of(phase).min(end));
+        Phases {
+            ramp_up: until(Phase::RampUp),
+            settle: until(Phase::Settle),
+            steady: until(Phase::Steady),
+            ramp_down: until(Phase::RampDown),
+            ..*self
+        }
+    }
+
     /// Returns the time for which operations are started: all phases but the drain.
     pub fn issuing(&self) -> Nanos {
         self.end_of(Phase::RampDown)
@@ -110,5 +123,18 @@ mod tests {
         assert_eq!([at(7), at(8), at(99)], [Phase::RampDown, Phase::Drain, Phase::Drain]);
         assert_eq!((phases.start_of(Phase::Steady), phases.end_of(Phase::Steady)), (s(2), s(7)));
         assert_eq!(phases.issuing(), s(8));
+    }
+
+    /// By hand: of 2 s, 0 s, 5 s and 1 s, the first 4 s are the ramp-up and 2 s of the steady phase.
+    #[test]
+    fn phases_that_end_early_are_cut_from_the_end() {
+        let s = Nanos::from_secs;
+        let phases =
+            Phases { quiet: s(9), ramp_up: s(2), settle: s(0), steady: s(5), ramp_down: s(1), drain: s(3) };
+        let cut = Phases { steady: s(2), ramp_down: s(0), ..phases };
+        assert_eq!((phases.ending_at(s(4)), phases.ending_at(s(8))), (cut, phases));
+        assert_eq!(phases.ending_at(s(99)), phases, "they are not made longer");
+        let none = phases.ending_at(s(0));
+        assert_eq!((none.issuing(), none.drain, none.at(s(0))), (s(0), s(3), Phase::Drain));
     }
 }

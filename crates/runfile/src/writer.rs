@@ -462,6 +462,7 @@ mod tests {
             source_addresses: vec![],
             search: None,
             refinement: None,
+            operations: None,
             limits: Vec::new(),
         };
         let testbed = Testbed::default();

@@ -88,6 +88,7 @@ fn plan(seed: u64, loads: impl IntoIterator<Item = Load>, phases: Phases) -> Pla
         source_addresses: Vec::new(),
         search: None,
         refinement: None,
+        operations: None,
         limits: Vec::new(),
     }
 }

@@ -14,8 +14,8 @@ use benchmarks::orderentry::OrderTerminals;
 use benchmarks::sql::SqlTransactions;
 use benchmarks::web::pages::Pages;
 use engine::{
-    BlockingClock, BlockingRuntime, LoadThreadUse, PointSetup, RecordSink, Runtime, StopRequest,
-    run_blocking_point, run_point,
+    BlockingClock, BlockingRuntime, LoadThreadUse, OperationBudget, PointSetup, RecordSink, Runtime,
+    StopRequest, run_blocking_point, run_point,
 };
 use model::{
     Assignment, Example, IntervalRecord, LoadPoint, Mix, Plan, RunEnding, WebRequest, Workload, partition,
@@ -155,6 +155,7 @@ impl Simulation {
             server_state: Rc::new(RefCell::new(self.server_state(point))),
             outbox: Outbox::default(),
             n_running: Rc::new(Cell::new(self.assignments(point).len())),
+            budget: self.budget(point),
         };
         self.start_shares(&executor, &context, point, mix);
         loop {
@@ -175,11 +176,12 @@ impl Simulation {
         assert!(self.generator_pause.is_none(), "no pause of threads is simulated");
         let threads = SimThreads::new(START);
         let (mix, (sender, records)) = (Arc::new(mix), channel());
+        let budget = self.budget(point);
         let shares = self.assignments(point).into_iter().map(|assignment| {
             let mix = Arc::clone(&mix);
             let threads = threads.clone();
             let server = Arc::clone(server);
-            let setup = self.setup(point, assignment);
+            let setup = self.setup(point, assignment, budget.clone());
             let sender = sender.clone();
             let stop = StopAt { clock: threads.clone(), at: self.stop_at.map(|at| START + at) };
             move || {
@@ -217,12 +219,28 @@ impl Simulation {
         all
     }
 
-    fn setup(&self, point: LoadPoint, assignment: Assignment) -> PointSetup {
+    /// Returns the operations that the load threads may start together.
+    fn budget(&self, point: LoadPoint) -> Option<Arc<OperationBudget>> {
+        let load = point.load;
+        let n = match self.agent {
+            Some(agent) => self.plan.operations_of_agent(agent as usize, load),
+            None => self.plan.operations.filter(|_| load.is_closed()),
+        };
+        n.map(|n| Arc::new(OperationBudget::new(n)))
+    }
+
+    fn setup(
+        &self,
+        point: LoadPoint,
+        assignment: Assignment,
+        budget: Option<Arc<OperationBudget>>,
+    ) -> PointSetup {
         PointSetup {
             point,
             agent: self.agent.unwrap_or(0),
             assignment,
             schedule: self.plan.schedule(point),
+            budget,
             phases: self.plan.phases,
             shape: self.plan.shape.clone(),
             catalog: self.plan.catalog.clone(),
@@ -261,7 +279,7 @@ impl Simulation {
     ) where
         M: Mix<Operation: SimOperation> + 'static,
     {
-        let ShareContext { server_state, mut outbox, n_running } = context.clone();
+        let ShareContext { server_state, mut outbox, n_running, budget } = context.clone();
         let clock = executor.clock.clone();
         let timers = Rc::clone(&executor.timers);
         let stop = StopAt { clock: clock.clone(), at: self.stop_at.map(|at| START + at) };
@@ -281,7 +299,7 @@ impl Simulation {
         };
         let probe = Box::new(LoadThreadUse::default);
         let runtime = Runtime { clock, timers, spawn: executor.spawner(), probe };
-        let setup = self.setup(point, assignment);
+        let setup = self.setup(point, assignment, budget);
         engine::Spawn::spawn(&executor.spawner(), async move {
             run_point(&setup, runtime, mix, driver, START, &mut outbox, &stop).await;
             n_running.set(n_running.get() - 1);
@@ -307,6 +325,7 @@ struct ShareContext {
     server_state: Rc<RefCell<ServerState>>,
     outbox: Outbox,
     n_running: Rc<Cell<usize>>,
+    budget: Option<Arc<OperationBudget>>,
 }
 
 /// Analyzes the records of all load threads at the first load point of a complete run.

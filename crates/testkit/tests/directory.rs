@@ -88,6 +88,7 @@ where
                 agent: 0,
                 assignment,
                 schedule: plan.schedule(point),
+                budget: None,
                 phases: plan.phases,
                 shape: None,
                 catalog: plan.catalog.clone(),

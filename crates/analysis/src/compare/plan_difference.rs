@@ -64,7 +64,7 @@ fn workload(a: &Workload, b: &Workload) -> Vec<Check> {
 }
 
 /// Checks the offered load, its time limit and length, and the rules of the result.
-fn course(a: &Plan, b: &Plan) -> [Check; 8] {
+fn course(a: &Plan, b: &Plan) -> [Check; 9] {
     // The load points of a search, and those that a run adds, follow from its results.
     let load = |plan: &Plan| {
         let points: Vec<_> = plan.planned().iter().map(|point| point.load).collect();
@@ -80,6 +80,11 @@ fn course(a: &Plan, b: &Plan) -> [Check; 8] {
             "arrival lanes",
             a.arrival_lanes == b.arrival_lanes,
             both(a, b, |plan| plan.arrival_lanes.to_string()),
+        ),
+        (
+            "operations in all",
+            a.operations == b.operations,
+            both(a, b, |plan| plan.operations.map_or_else(|| "any number".to_owned(), |n| n.to_string())),
         ),
         ("seed", a.seed == b.seed, both(a, b, |plan| plan.seed.to_string())),
         ("rules", a.rules == b.rules, nothing()),

@@ -70,6 +70,13 @@ pub enum Finding {
         /// Its end by the plan.
         planned: Nanos,
     },
+    /// Another number of operations was started than the plan gives.
+    OperationsStarted {
+        /// Those that were started, in all phases.
+        started: u64,
+        /// The number in the plan.
+        planned: u64,
+    },
     /// A load agent or a load thread is missing in the steady phase.
     MissingLoad(FirstOccurrence<MissingLoad>),
     /// Operations were lost or made up in an interval.
@@ -604,6 +611,7 @@ impl Finding {
             Finding::CertificateUnverified => "certificate",
             Finding::SteadyLength { .. } => "steady-length",
             Finding::TimeAxis(_) | Finding::EarlyEnd { .. } => "time-axis",
+            Finding::OperationsStarted { .. } => "operations-started",
             Finding::MissingLoad(_) => "load-agents",
             Finding::Flow(_)
             | Finding::Totals(_)

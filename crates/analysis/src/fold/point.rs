@@ -16,6 +16,8 @@ use super::{Notices, ScoreSeconds, Seconds, StageFold, SteadyTotals, UntilFold, 
 pub(crate) struct PointFold {
     /// The load point as planned.
     pub(crate) point: LoadPoint,
+    /// The operations that were started, in all phases.
+    pub(crate) started: u64,
     /// Totals of the steady phase.
     pub(crate) steady: SteadyTotals,
     /// One line per second, all phases.
@@ -49,6 +51,7 @@ impl PointFold {
     pub(super) fn uniform(plan: &Plan, point: LoadPoint) -> PointFold {
         PointFold {
             point,
+            started: 0,
             steady: SteadyTotals::new(plan),
             seconds: Seconds::default(),
             score_seconds: ScoreSeconds::new(&plan.catalog.score),
@@ -67,6 +70,7 @@ impl PointFold {
         let before = self.axis.last_of(record.agent);
         self.ledger.interval(record, before.map(|last| last.flow));
         self.notices.interval(record);
+        self.started = self.started.saturating_add(record.flow.started);
         let steady = if record.phase == Phase::Steady {
             let full = self.places_full(record);
             self.score_seconds.interval(record);

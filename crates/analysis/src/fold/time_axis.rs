@@ -14,6 +14,7 @@ const INTERVAL_MAX: Nanos = Nanos::from_secs(1);
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct LastInterval {
     index: u32,
+    phase: Phase,
     end: Nanos,
     /// The flow of its last interval.
     pub(crate) flow: Flow,
@@ -23,6 +24,8 @@ pub(crate) struct LastInterval {
 #[derive(Debug)]
 pub(crate) struct TimeAxis {
     phases: Phases,
+    /// Whether the load ends with its last operation, before its phases do.
+    may_end_early: bool,
     load_threads: u32,
     last: BTreeMap<u32, LastInterval>,
     /// Index, agents and load threads of the current steady second.
@@ -38,6 +41,7 @@ impl TimeAxis {
     pub(crate) fn new(plan: &Plan) -> TimeAxis {
         TimeAxis {
             phases: plan.phases,
+            may_end_early: plan.operations.is_some(),
             load_threads: plan.load_threads(),
             last: BTreeMap::new(),
             current: None,
@@ -56,8 +60,8 @@ impl TimeAxis {
         if let Some(fault) = self.fault(record) {
             self.order.note(LocatedFault { interval: record.index, agent: record.agent, fault });
         }
-        self.last
-            .insert(record.agent, LastInterval { index: record.index, end: record.end, flow: record.flow });
+        let IntervalRecord { index, phase, end, flow, .. } = *record;
+        self.last.insert(record.agent, LastInterval { index, phase, end, flow });
         self.attend(record);
     }
 
@@ -81,6 +85,11 @@ impl TimeAxis {
         self.last.values().map(|last| last.end).min().unwrap_or_default()
     }
 
+    /// Returns the phase of an agent's last interval; the first of all before it.
+    fn last_phase(&self, agent: u32) -> Phase {
+        self.last.get(&agent).map_or(Phase::RampUp, |last| last.phase)
+    }
+
     /// Returns the fault in the index, time or phase of an interval.
     fn fault(&self, record: &IntervalRecord) -> Option<IntervalFault> {
         let (expected, end_before) = match self.last.get(&record.agent) {
@@ -101,6 +110,11 @@ impl TimeAxis {
             return Some(IntervalFault::Length { length, limit: INTERVAL_MAX });
         }
         let planned = self.phases.at(start);
+        // A load that has ended does not begin again.
+        let is_early = self.may_end_early && planned < phase && self.last_phase(record.agent) <= phase;
+        if is_early {
+            return None;
+        }
         let fits = phase == planned && (planned == Phase::Drain || end <= self.phases.end_of(planned));
         (!fits).then_some(IntervalFault::Phase { start, end, phase, planned })
     }

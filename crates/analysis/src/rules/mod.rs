@@ -22,6 +22,7 @@ mod little;
 mod load_agents;
 mod lost_connections;
 mod mix;
+mod operations_started;
 mod other_clients;
 mod other_programs;
 mod sample_size;
@@ -137,6 +138,7 @@ enum JudgedFrom {
 pub(crate) const RULES: &[Rule] = &[
     rule(RuleGroup::Record, Anywhere, End, steady_length::check),
     rule(RuleGroup::Record, Record, Start, time_axis::check),
+    rule(RuleGroup::Record, Record, End, operations_started::check),
     rule(RuleGroup::Record, Record, Start, load_agents::check),
     rule(RuleGroup::Record, Record, Start, conservation::check),
     rule(RuleGroup::Record, Record, End, histogram::check),
@@ -201,6 +203,11 @@ impl Evidence<'_> {
     /// Returns whether the load is planned to rise or fall.
     pub(crate) fn is_ramp(&self) -> bool {
         matches!(self.part, JudgedPart::Stage { stage, .. } if !stage.is_constant())
+    }
+
+    /// Returns whether the load ended, as planned, with the last of its operations.
+    pub(crate) fn has_started_all(&self) -> bool {
+        self.plan.operations.is_some_and(|planned| planned <= self.fold.started)
     }
 
     /// Returns the fewest successful operations of a sample.

@@ -1,4 +1,5 @@
-//! The steady phase has the length that the plan gives it: rates are divided by nothing else.
+//! The steady phase has the length that the plan gives it, unless it ends with the last operation: rates are divided by nothing
+//! else.
 
 use super::{Evidence, RecordProgress, RuleFinding};
 use crate::finding::Finding;
@@ -7,8 +8,8 @@ use crate::finding::Finding;
 pub(super) fn check(evidence: &Evidence) -> Vec<RuleFinding> {
     let recorded = evidence.figures.length;
     let planned = evidence.length_planned();
-    let is_ended_by_limit = evidence.broken_at.is_some() && recorded < planned;
-    if recorded == planned || is_ended_by_limit {
+    let is_ended_early = evidence.broken_at.is_some() || evidence.has_started_all();
+    if recorded == planned || (recorded < planned && is_ended_early) {
         return Vec::new();
     }
     let finding = Finding::SteadyLength { recorded, planned };

@@ -10,7 +10,8 @@ pub(super) fn check(evidence: &Evidence) -> Vec<RuleFinding> {
     let mut findings: Vec<RuleFinding> = order.map(RuleFinding::invalid).into_iter().collect();
     let end = axis.end();
     let planned = evidence.plan.phases.issuing();
-    if end < planned && evidence.progress == RecordProgress::Over && evidence.broken_at.is_none() {
+    let is_planned = evidence.broken_at.is_some() || evidence.has_started_all();
+    if end < planned && evidence.progress == RecordProgress::Over && !is_planned {
         findings.push(RuleFinding::invalid(Finding::EarlyEnd { end, planned }));
     }
     findings

@@ -65,6 +65,12 @@ pub fn finding_text(finding: &Finding) -> String {
         Finding::EarlyEnd { end, planned } => {
             format!("the record of the load point ends at {end}, the plan at {planned}")
         }
+        Finding::OperationsStarted { started, planned } if started < planned => {
+            format!("the load point ended when {started} of {planned} operations had been started")
+        }
+        Finding::OperationsStarted { started, planned } => {
+            format!("{started} operations were started, and the run was to start {planned} at most")
+        }
         Finding::MissingLoad(found) => record::with_others(found, record::missing_load),
         Finding::Flow(found) => record::with_others(found, record::flow_fault),
         Finding::Totals(found) => record::with_others(found, record::unequal_totals),
@@ -355,6 +361,9 @@ pub fn finding_hint(finding: &Finding) -> Option<&'static str> {
         Finding::StageLimit { .. } => Some("the server does not meet this limit at the load of the stage"),
         Finding::StageLimitNotJudged { .. } => Some("use longer stages or more load"),
         Finding::TooFewOperations { .. } => Some("use a longer steady phase or more load"),
+        Finding::OperationsStarted { started, planned } if started < planned => {
+            Some("a longer `--duration` has time for the others")
+        }
         Finding::PhaseBoundary { second: BoundarySecond::First, .. } => {
             Some("use a longer settle phase to keep a start-up burst out of the steady phase")
         }
@@ -376,6 +385,7 @@ pub fn finding_hint(finding: &Finding) -> Option<&'static str> {
         | Finding::SteadyLength { .. }
         | Finding::TimeAxis(_)
         | Finding::EarlyEnd { .. }
+        | Finding::OperationsStarted { .. }
         | Finding::LittleGap { .. }
         | Finding::LittleGapExplained { .. }
         | Finding::GeneratorUnmeasured { .. }

@@ -134,13 +134,20 @@ fn load(report: &Report) -> Vec<Text> {
             refinement.added_max, refinement.n_planned
         )
     });
+    let counted = report.plan.operations.map(|n| {
+        format!(
+            "The load starts {} operations at most. The steady phase ends when a user finds none left to start, or with its time; \
+             those in flight then are finished and not measured. The checks of the server send operations of their own.",
+            numbers::count(n)
+        )
+    });
     let has_pages = report.web().is_some() && !report.is_open();
     let after = if has_pages {
         "If a request fails, the rest of its page is skipped. Nothing is retried."
     } else {
         "Failed operations are not retried."
     };
-    [Some(how), refined, Some(after.to_owned())].into_iter().flatten().map(Text::from).collect()
+    [Some(how), refined, counted, Some(after.to_owned())].into_iter().flatten().map(Text::from).collect()
 }
 
 fn phases(report: &Report) -> Table {

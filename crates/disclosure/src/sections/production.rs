@@ -185,9 +185,13 @@ fn cpu_quota(report: &Report) -> Option<Note> {
 }
 
 fn steady(report: &Report) -> String {
+    let length = match (report.plan.operations, report.analysis.load_points.as_slice()) {
+        (Some(_), [only]) => only.length,
+        _ => report.plan.phases.steady,
+    };
     format!(
         "Each load lasts {} and does not change. That is too short to show caches that fill over hours, memory leaks, log \
          rotation, backups and updates.",
-        numbers::length(report.plan.phases.steady)
+        numbers::length(length)
     )
 }

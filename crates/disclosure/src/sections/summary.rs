@@ -110,17 +110,26 @@ fn facts(report: &Report) -> Vec<(String, Text)> {
     if let Some(shape) = shape {
         load = stages::load_text(report, shape);
     }
-    let steady = format!("{} per load point", numbers::length(plan.phases.steady));
     let rows = [
         (subject_name(report), Some(plan.benchmark.full_name())),
         ("System under test", Some(sut_text(report))),
         ("Load", Some(load)),
-        ("Steady phase", Some(steady).filter(|_| shape.is_none())),
+        ("Operations", plan.operations.map(|n| format!("{} in all", numbers::count(n)))),
+        ("Steady phase", Some(steady_text(report)).filter(|_| shape.is_none())),
         ("Protocol", Some(protocol_text(report))),
         ("Data set", data_set_text(report)),
         ("Verdicts", Some(verdicts(report))),
     ];
     rows.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?.into()))).collect()
+}
+
+/// Returns the length of the steady phases; of a load that ended with its operations the recorded one.
+fn steady_text(report: &Report) -> String {
+    let planned = numbers::length(report.plan.phases.steady);
+    match (report.plan.operations, report.analysis.load_points.as_slice()) {
+        (Some(_), [only]) => format!("{}, {planned} at most", numbers::length(only.length)),
+        _ => format!("{planned} per load point"),
+    }
 }
 
 /// Returns the name of what was run: a benchmark, or URLs.

@@ -127,14 +127,18 @@ fn spans<'a>(report: &Report<'a>) -> Vec<PhaseSpan<'a>> {
     for point in &report.analysis.load_points {
         let load = crate::report::load_number(point.load);
         let mut first = 0;
+        let mut before = f64::INFINITY;
         for seconds in point.timeline.chunk_by(|a, b| a.phase == b.phase) {
             let classes = point.time_classes.get(first..first + seconds.len()).unwrap_or_default();
             first += seconds.len();
             let phase = seconds[0].phase;
-            let from = phases.start_of(phase).as_secs_f64();
+            // A load that ends with its last operation has its drain earlier than planned.
+            let from = phases.start_of(phase).as_secs_f64().min(before);
             let to = phases.end_of(phase).as_secs_f64();
             // A phase that was broken off ends with its last second; half a second lies behind its middle.
             let to = to.min(seconds[seconds.len() - 1].at + 0.5);
+            let to = to.max(from);
+            before = to;
             spans.push(PhaseSpan {
                 load_point: point.index,
                 start,

@@ -158,6 +158,7 @@ pub(crate) fn run_drivers<D: Driver<Operation = WebRequest> + 'static>(
         agent: 0,
         assignment: partition(0, load, 1).remove(0),
         schedule: Schedule::new(point, &phases, seed, POISSON_LANES),
+        budget: None,
         phases,
         shape: None,
         catalog: workload().catalog(),

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread::{self, JoinHandle};
 
-use model::{Mix, Phase, Phases};
+use model::{Mix, Phase};
 use units::Nanos;
 
 use super::user::{SharedPoint, State, UserLifetime, UserThread, UsersCpu};
@@ -57,8 +57,8 @@ where
     let Some(origin) = waiting.block_on(start.wait(sessions)) else { return Ok(()) };
     let load_thread = LoadThread::new(setup, clock, probe, origin, &**mix);
     let threads = load_thread.start_users(setup, mix, users.zip(drivers))?;
-    if load_thread.attend(&setup.phases, sink, stop) == IssuingEnd::ToTheEnd {
-        load_thread.drain(&setup.phases, sink);
+    if load_thread.attend(sink, stop) == IssuingEnd::ToTheEnd {
+        load_thread.drain(sink);
     }
     load_thread.hand_over(sink);
     load_thread.dismiss(threads)
@@ -151,10 +151,11 @@ impl<C: BlockingClock> LoadThread<C> {
     }
 
     /// Hands over intervals until operations are no longer started.
-    fn attend(&self, phases: &Phases, sink: &mut impl RecordSink, stop: &impl StopRequest) -> IssuingEnd {
-        let end = self.point.origin + phases.issuing();
+    fn attend(&self, sink: &mut impl RecordSink, stop: &impl StopRequest) -> IssuingEnd {
         loop {
-            let now = self.look(end, sink);
+            let now = self.now_with_all_users();
+            let end = self.point.origin + self.point.state().recorder.roll_issuing(now).issuing();
+            self.hand_over(sink);
             if end <= now {
                 return IssuingEnd::ToTheEnd;
             }
@@ -167,14 +168,17 @@ impl<C: BlockingClock> LoadThread<C> {
     }
 
     /// Lets operations in flight finish, as long as the plan allows.
-    fn drain(&self, phases: &Phases, sink: &mut impl RecordSink) {
+    fn drain(&self, sink: &mut impl RecordSink) {
+        let phases = self.point.state().recorder.phases();
         let begin = self.point.origin + phases.issuing();
         let end = self.point.origin + phases.end_of(Phase::Drain);
         if begin == end {
             return self.point.state().recorder.finish(begin, false);
         }
         loop {
-            let now = self.look(end, sink).min(end);
+            let now = self.now_with_all_users().min(end);
+            self.point.state().recorder.roll(now);
+            self.hand_over(sink);
             let mut state = self.point.state();
             if state.recorder.is_empty() || end <= now {
                 return state.recorder.finish(now.max(begin), true);
@@ -184,20 +188,17 @@ impl<C: BlockingClock> LoadThread<C> {
         }
     }
 
-    /// Closes the intervals that have ended, up to `end`, and hands them over. Returns the time.
+    /// Returns the time.
     ///
     /// # Panics
     ///
     /// The thread of a user has panicked, a mistake of ours or of a driver: without the user, the numbers would be wrong.
-    fn look(&self, end: Nanos, sink: &mut impl RecordSink) -> Nanos {
+    fn now_with_all_users(&self) -> Nanos {
         assert!(
             !self.point.has_panicked.load(Ordering::Relaxed),
             "the thread of a virtual user has panicked"
         );
-        let now = self.point.clock.now();
-        self.point.state().recorder.roll(now.min(end));
-        self.hand_over(sink);
-        now
+        self.point.clock.now()
     }
 
     fn hand_over(&self, sink: &mut impl RecordSink) {

@@ -120,7 +120,7 @@ impl<'a, C: BlockingClock, D: BlockingDriver> UserThread<'a, C, D> {
                 continue;
             }
             match user.next(last.take(), &mut rng) {
-                Step::Perform(operation) => {
+                Step::Perform(operation) if point.state().recorder.may_start(times.now()) => {
                     let (answer, done) = self.perform(&operation, times.start());
                     times.done(done);
                     last = Some(answer);
@@ -133,7 +133,7 @@ impl<'a, C: BlockingClock, D: BlockingDriver> UserThread<'a, C, D> {
                 }
                 Step::Unit { kind, ok } => point.state().recorder.unit(kind, ok),
                 // With one operation in flight there is none to await.
-                Step::Await | Step::Leave => break,
+                Step::Perform(_) | Step::Await | Step::Leave => break,
             }
         }
         self.close();

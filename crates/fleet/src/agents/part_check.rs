@@ -4,7 +4,7 @@
 //! the plan (its interval, its kinds), with the one before it, with the users of the agent, and with the clock. What is
 //! consistent with all of them is believed.
 
-use model::{IntervalRecord, LoadPoint, Phases, Plan, RecordSource};
+use model::{IntervalRecord, LoadPoint, Phase, Phases, Plan, RecordSource};
 use units::Nanos;
 
 use crate::agent_error::AgentRecordError;
@@ -28,7 +28,10 @@ struct Carried {
 pub(super) struct PartCheck {
     source: RecordSource,
     load_point: u32,
+    /// Cut where the agent had no operation left to start.
     phases: Phases,
+    /// Whether that may be before the plan says so.
+    may_end_early: bool,
     /// The numbers of kinds, pauses, notices and measures. Units may be without names in the catalog.
     parts: [usize; 4],
     users: u64,
@@ -48,6 +51,7 @@ impl PartCheck {
             source: RecordSource { agent, thread: None },
             load_point: point.index,
             phases: plan.phases,
+            may_end_early: plan.operations.is_some(),
             parts: [catalog.kinds.len(), catalog.pauses.len(), catalog.notices.len(), catalog.measures.len()],
             users: plan.users_of_agent(agent as usize, point.load).into(),
             threads: plan.agents.get(agent as usize).map_or(0, |agent| agent.threads),
@@ -108,7 +112,7 @@ impl PartCheck {
     }
 
     /// Returns the start of the interval that comes next; `None` after one that was cut short.
-    fn check_interval(&self, record: &IntervalRecord) -> Result<Option<Nanos>, AgentRecordError> {
+    fn check_interval(&mut self, record: &IntervalRecord) -> Result<Option<Nanos>, AgentRecordError> {
         let other = AgentRecordError::OtherInterval { index: record.index };
         let Some(start) = self.next else { return Err(other) };
         let phase = self.phases.at(start);
@@ -117,6 +121,10 @@ impl PartCheck {
         let end = if start < end_of_phase { second.min(end_of_phase) } else { second };
         if (record.start, record.phase) != (start, phase) || record.end < start || end < record.end {
             return Err(other);
+        }
+        if self.may_end_early && record.end < end && phase != Phase::Drain {
+            self.phases = self.phases.ending_at(record.end);
+            return Ok(Some(record.end));
         }
         Ok((record.end == end).then_some(end))
     }

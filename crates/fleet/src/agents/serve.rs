@@ -375,6 +375,7 @@ impl<H: AgentHost> Worker<H> {
         let begun = StartedLoadPoint {
             cpus: collector_cpus(plan, *agent),
             index: point.index,
+            may_end_early: plan.operations.is_some(),
             clock,
             origin,
             messages,

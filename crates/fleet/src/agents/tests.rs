@@ -184,6 +184,16 @@ fn run_point<T>(
     point: LoadPoint,
     stop: &AtomicBool,
 ) -> (Collected, Result<FamilyCounts, LoadError>) {
+    run_point_of(load, target, (point, false), stop)
+}
+
+/// Does the same with a load that may end early.
+fn run_point_of<T>(
+    load: &mut impl LoadSide<Target = T>,
+    target: &T,
+    (point, may_end_early): (LoadPoint, bool),
+    stop: &AtomicBool,
+) -> (Collected, Result<FamilyCounts, LoadError>) {
     let mut collected = Collected::default();
     let (sender, messages) = channel();
     let prepared = load.probe(target, stop).and_then(|_| load.prepare(target, point, sender.clone(), stop));
@@ -196,6 +206,7 @@ fn run_point<T>(
     let begun = StartedLoadPoint {
         cpus: Vec::new(),
         index: point.index,
+        may_end_early,
         clock,
         origin: Nanos::ZERO,
         messages,
@@ -224,14 +235,21 @@ fn point(index: u32, users: u32) -> LoadPoint {
 
 /// Runs both load points with agents; returns the records.
 fn recorded(plan: &Plan) -> Vec<IntervalRecord> {
+    recorded_of(plan, &[(0, 30), (1, 50)])
+}
+
+/// Does so with load points of these indexes and users.
+fn recorded_of(plan: &Plan, points: &[(u32, u32)]) -> Vec<IntervalRecord> {
     let agents: Vec<_> = plan.agents.iter().map(|_| agent()).collect();
     let streams: Vec<_> = agents.iter().map(|(stream, _)| stream.try_clone().unwrap()).collect();
     let fleet = fleet(&streams);
     let mut load = RemoteLoad::<SomeServer>::simulated(&fleet, Arc::new(plan.clone()));
     let stop = AtomicBool::new(false);
     let mut records = Vec::new();
-    for (index, users) in [(0, 30), (1, 50)] {
-        let (collected, result) = run_point(&mut load, &SomeServer, point(index, users), &stop);
+    let may_end_early = plan.operations.is_some();
+    for (index, users) in points {
+        let point = (point(*index, *users), may_end_early);
+        let (collected, result) = run_point_of(&mut load, &SomeServer, point, &stop);
         result.unwrap();
         assert!(collected.missing.is_empty() && collected.failed.is_empty(), "{collected:?}");
         records.extend(collected.records);
@@ -243,6 +261,28 @@ fn recorded(plan: &Plan) -> Vec<IntervalRecord> {
         serving.join().unwrap().unwrap();
     }
     records
+}
+
+/// Goal: agents start as many operations as the plan gives, all of them and no more, and their records are those of a valid load
+/// point. Method: 1, 2 and 7 agents, which have unequal numbers of users and so of operations; about 4,286 operations a second.
+#[test]
+fn agents_start_the_operations_of_the_plan_and_no_more() {
+    for (n_agents, operations) in [(1, 6_000), (2, 6_001), (7, 6_005)] {
+        let mut plan = plan(n_agents);
+        plan.operations = Some(operations);
+        plan.load_points.truncate(1);
+        plan.phases = model::Phases { steady: Nanos::from_secs(3600), ..phases(0, 1) };
+        let records = recorded_of(&plan, &[(0, 30)]);
+        let started: u64 = records.iter().map(|record| record.flow.started).sum();
+        let ok: u64 = records.iter().map(|record| record.flow.ok).sum();
+        assert_eq!((started, ok), (operations, operations), "{n_agents}");
+        let mut analyzer = analysis::Analyzer::new(&plan);
+        records.iter().for_each(|record| analyzer.interval(record));
+        let point = analyzer.finish(model::RunEnding::Complete).load_points.remove(0);
+        assert_eq!(point.verdict.reasons, [], "{n_agents}");
+        let seconds = point.length.as_secs_f64();
+        assert!((0.9..1.5).contains(&seconds), "{n_agents}: {seconds} s measured");
+    }
 }
 
 /// Goal: what is recorded does not depend on the number of processes that perform it. Method: 14 load threads in this process,

@@ -12,7 +12,7 @@ use problems::{problems, quota_problem};
 
 use crate::{
     AgentPlan, BenchmarkId, CpuQuota, DEFAULT_SEED, Definition, Load, LoadPoint, LoadUnit, Overrides,
-    PLAN_FORMAT, Phases, Plan, Refinement, Search, Shape, ShapeDefinition, Workload,
+    PLAN_FORMAT, Phase, Phases, Plan, Refinement, Search, Shape, ShapeDefinition, Workload,
 };
 use units::Nanos;
 
@@ -52,8 +52,9 @@ pub fn make_plan(
         },
         search,
         refinement: None,
+        operations: overrides.operations,
         limits: overrides.limits.clone(),
-        phases: phases(definition, overrides, shape.as_ref()),
+        phases: phases(definition, overrides, ours.time_limit, shape.as_ref()),
         rules: definition.rules,
         modifications: Vec::new(),
         sut: overrides.sut.clone(),
@@ -66,6 +67,13 @@ pub fn make_plan(
     let has_user_state = plan.workload.has_user_state();
     let lanes = plan.loads().map(|load| load.arrival_lanes(has_user_state));
     plan.arrival_lanes = lanes.max().unwrap_or(NonZeroU16::MIN);
+    let n_points = plan.load_points.len();
+    if let Some(divided) = overrides.total.and_then(|total| total.divided(plan.phases, n_points)) {
+        plan.phases = divided;
+    }
+    if let Some(steady) = steady_of_schedule(&plan) {
+        plan.phases.steady = steady;
+    }
     plan.modifications = modifications(definition, (&standard, &ours), overrides, &plan);
     let problems = problems(definition, &plan, &ours, overrides);
     if problems.is_empty() { Ok(plan) } else { Err(problems) }
@@ -119,13 +127,22 @@ fn shape(definition: &Definition, overrides: &Overrides) -> Option<Shape> {
 
 /// Returns which load points the run may add: none to loads that its user has chosen.
 fn refinement(plan: &Plan, overrides: &Overrides) -> Option<Refinement> {
-    let is_chosen = overrides.load.is_some() || overrides.rates.is_some() || overrides.max_load.is_some();
+    let is_chosen = overrides.load.is_some()
+        || overrides.rates.is_some()
+        || overrides.max_load.is_some()
+        || overrides.operations.is_some()
+        || overrides.total.is_some();
     let is_open_to_more = plan.search.is_none() && plan.shape.is_none();
     let may_add = overrides.refine && !is_chosen && !overrides.quick && is_open_to_more;
     may_add.then(|| Refinement::of(plan.load_points.len())).flatten()
 }
 
-fn phases(definition: &Definition, overrides: &Overrides, shape: Option<&Shape>) -> Phases {
+fn phases(
+    definition: &Definition,
+    overrides: &Overrides,
+    time_limit: Nanos,
+    shape: Option<&Shape>,
+) -> Phases {
     let standard = if overrides.quick { definition.quick.phases } else { definition.phases };
     if let Some(shape) = shape {
         let zero = Nanos::ZERO;
@@ -133,14 +150,24 @@ fn phases(definition: &Definition, overrides: &Overrides, shape: Option<&Shape>)
         let steady = shape.length();
         return Phases { quiet: standard.quiet, ramp_up: zero, settle: zero, steady, ramp_down: zero, drain };
     }
-    Phases {
-        quiet: standard.quiet,
-        ramp_up: overrides.ramp_up.unwrap_or(standard.ramp_up),
-        settle: overrides.settle.unwrap_or(standard.settle),
-        steady: overrides.steady.unwrap_or(standard.steady),
-        ramp_down: overrides.ramp_down.unwrap_or(standard.ramp_down),
-        drain: overrides.drain.unwrap_or(standard.drain),
-    }
+    overrides.phases(standard, time_limit)
+}
+
+/// Returns the length of the steady phase in which a schedule has the number of operations that the plan gives; `None` where
+/// it gives none, or the schedule has no more than those.
+///
+/// With a rate λ without a ramp it is n ÷ λ of constant arrivals. Else it ends as soon after the last operation as one can tell
+/// it from the next.
+fn steady_of_schedule(plan: &Plan) -> Option<Nanos> {
+    let n = usize::try_from(plan.operations?).ok()?;
+    let [point] = plan.load_points.as_slice() else { return None };
+    let mut due = plan.schedule(*point)?.whole().skip(n.checked_sub(1)?).map(|(_, due)| due);
+    let (last, next) = (due.next()?, due.next()?);
+    let begin = plan.phases.start_of(Phase::Steady);
+    let even = Nanos::from_secs_f64(n as f64 / point.load.level());
+    let end = even.clamp((last + Nanos(1)).min(next), next);
+    // Those of the ramp-up are some of them.
+    Some(end.saturating_sub(begin).max(Nanos(1))).filter(|steady| *steady < plan.phases.steady)
 }
 
 fn load_points(definition: &Definition, workload: &Workload, overrides: &Overrides) -> Vec<LoadPoint> {
@@ -187,7 +214,10 @@ fn search(definition: &Definition, workload: &Workload, overrides: &Overrides) -
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Arrivals, ChosenSetting, Family, Page, Request, SutPlan, ValueDistribution, WorkloadSource};
+    use crate::{
+        Arrivals, ChosenSetting, Family, OPERATIONS_STEADY_MAX, Page, Request, SutPlan, TotalTime,
+        ValueDistribution, WorkloadSource,
+    };
     use languages::USERS_MAX;
 
     const DEFINITION: &str = r#"
@@ -699,6 +729,91 @@ mod tests {
         };
         assert_eq!(most(crate::ValueCount::Fixed(5)), Load::Users(2000));
         assert_eq!(most(crate::ValueCount::SquareRoot(5.0)), Load::Users(200));
+    }
+
+    /// By hand: of 201 s, each of 2 · 4 load points has 25 s, of which 2 s are its ramp-up and 3.04 s its settle phase: 19.96 s are
+    /// left, and 6.04 s are the least that it can take.
+    #[test]
+    fn a_time_for_the_whole_run_is_divided_among_its_load_points() {
+        let s = Nanos::from_secs;
+        let whole = |total| Overrides {
+            load: Some(vec![1, 2, 3, 4]),
+            ramp_up: Some(s(2)),
+            settle: Some(Nanos::from_millis(3_040)),
+            total: Some(TotalTime { whole: total, checks: s(1), n_runs: 2 }),
+            refine: true,
+            ..overrides()
+        };
+        let planned = plan(&whole(s(201))).unwrap();
+        assert_eq!((planned.phases.steady, planned.refinement), (Nanos::from_millis(19_900), None));
+        let least = Nanos::from_millis(49_320);
+        assert_eq!(plan(&whole(least)).unwrap().phases.steady, s(1));
+        let total = least.saturating_sub(Nanos(1));
+        assert_eq!(plan(&whole(total)).unwrap_err(), [Problem::TotalTooShort { whole: total, least }]);
+        assert_eq!(plan(&whole(s(1))).unwrap_err(), [Problem::TotalTooShort { whole: s(1), least }]);
+    }
+
+    /// By hand: 1,000 operations take 10 s at 100/s; a closed loop takes as long as its users need, which an hour bounds.
+    #[test]
+    fn a_number_of_operations_ends_the_only_load_point() {
+        let s = Nanos::from_secs;
+        let of = |n| Overrides { operations: Some(n), ..overrides() };
+        let closed = Overrides { load: Some(vec![5]), ..of(1_000) };
+        let planned = plan(&closed).unwrap();
+        let phases = Phases {
+            quiet: s(0),
+            ramp_up: s(0),
+            settle: s(0),
+            steady: OPERATIONS_STEADY_MAX,
+            ramp_down: s(0),
+            drain: s(60),
+        };
+        assert_eq!((planned.operations, planned.phases), (Some(1_000), phases));
+        insta::assert_snapshot!(modifications(&closed).join("\n"), @r"
+        load: closed loop, 10..200/10 clients -> closed loop, 5 clients
+        operations: any number -> 1000
+        drain: 0 s -> 60 s
+        ");
+        let bounded = Overrides { steady: Some(s(30)), settle: Some(s(2)), ..closed.clone() };
+        let bounded = plan(&bounded).unwrap().phases;
+        assert_eq!((bounded.settle, bounded.steady), (s(2), s(30)));
+        for arrivals in [Arrivals::Constant, Arrivals::Poisson] {
+            let open = Overrides { rates: Some(vec![100.0]), arrivals: Some(arrivals), ..of(1_000) };
+            let planned = plan(&open).unwrap();
+            let steady = planned.phases.steady;
+            assert!(arrivals == Arrivals::Poisson || steady == s(10), "{steady}");
+            assert!(s(8) < steady && steady < s(12), "{steady}");
+            let point = planned.load_points[0];
+            assert_eq!(planned.schedule(point).unwrap().whole().count(), 1_000, "{arrivals}");
+            let short = Overrides { steady: Some(s(1)), ..open };
+            assert_eq!(plan(&short).unwrap().phases.steady, s(1), "the length is a bound");
+        }
+        assert_eq!(planned.operations_of_agent(0, Load::Users(5)), Some(1_000));
+    }
+
+    #[test]
+    fn a_number_of_operations_that_no_load_point_can_have_is_refused() {
+        let of = |change: fn(&mut Overrides)| {
+            problems(|run| {
+                run.operations = Some(100);
+                change(run);
+            })
+        };
+        assert_eq!(of(|_| {}), [Problem::OperationsOfSeveral(20)]);
+        assert_eq!(of(|run| run.find_max = true), [Problem::OperationsOfSearch]);
+        assert_eq!(of(|run| run.load = Some(vec![101])), [Problem::FewerOperationsThanUsers(100, 101)]);
+        assert_eq!(of(|run| (run.load, run.operations) = (Some(vec![1]), Some(0))), [Problem::NoOperations]);
+        let rated = |run: &mut Overrides| run.rates = Some(vec![100.0]);
+        let ramped = problems(|run| {
+            rated(run);
+            (run.operations, run.ramp_up) = (Some(100), Some(Nanos::from_secs(2)));
+        });
+        assert_eq!(ramped, [Problem::OperationsBeforeSteady(100)], "a ramp of 2 s to 100/s has 100 of them");
+        let falling = problems(|run| {
+            rated(run);
+            (run.operations, run.ramp_down) = (Some(500), Some(Nanos::from_secs(2)));
+        });
+        assert_eq!(falling, [Problem::RampDownOfOperations]);
     }
 
     #[test]

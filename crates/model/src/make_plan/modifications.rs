@@ -4,8 +4,8 @@ use languages::{load_text, time_text};
 
 use super::load_points;
 use crate::{
-    Arrivals, ChosenSetting, Configuration, Definition, Family, Load, LoadPoint, LoadUnit, Modification,
-    Noun, Overrides, Plan, Search, Shape, Workload, limits_text,
+    Arrivals, BenchmarkId, ChosenSetting, Configuration, Definition, Family, Load, LoadPoint, LoadUnit,
+    Modification, Noun, Overrides, Plan, Search, Shape, Workload, limits_text,
 };
 
 /// Lists what differs from the definition, in the order in which reports show it. `configurations` are the benchmark's
@@ -18,6 +18,9 @@ pub(super) fn modifications(
 ) -> Vec<Modification> {
     let standard = definition.phases;
     let ours = plan.phases;
+    // Of a number of operations it is only a bound.
+    let is_bound = plan.operations.is_some() && overrides.steady.is_none();
+    let standard_steady = if is_bound { ours.steady } else { standard.steady };
     let quick = if overrides.quick { "quick run" } else { "full" };
     let of_load = [
         ("length", "full".to_owned(), quick.to_owned()),
@@ -26,7 +29,8 @@ pub(super) fn modifications(
     let of_phases = [
         ("ramp-up", time_text(standard.ramp_up), time_text(ours.ramp_up)),
         ("settle phase", time_text(standard.settle), time_text(ours.settle)),
-        ("steady phase", time_text(standard.steady), time_text(ours.steady)),
+        ("operations", "any number".to_owned(), operations_text(definition, plan)),
+        ("steady phase", time_text(standard_steady), time_text(ours.steady)),
         ("ramp-down", time_text(standard.ramp_down), time_text(ours.ramp_down)),
         ("drain", time_text(standard.drain), time_text(ours.drain)),
     ];
@@ -81,6 +85,12 @@ fn load_text_with(points: &[LoadPoint], shape: Option<&Shape>, user: &Noun) -> S
         limits => format!("; until {} is broken", limits_text(limits)),
     };
     format!("{text}; stages {stages}{until}")
+}
+
+/// Returns the number of operations of a plan; URLs are made for it.
+fn operations_text(definition: &Definition, plan: &Plan) -> String {
+    let operations = plan.operations.filter(|_| definition.id != BenchmarkId::URLS);
+    operations.map_or_else(|| "any number".to_owned(), |n| n.to_string())
 }
 
 fn ours_text(plan: &Plan) -> String {

@@ -8,8 +8,9 @@ use units::Nanos;
 use crate::workload::check_objects;
 use crate::{
     Arrivals, Configuration, ConnectionLifetime, DataSet, Definition, FileSetError, FileSettingsError,
-    Headline, HttpVersion, Levels, Limit, LimitMetric, Load, Overrides, POISSON_USERS_MAX, ParameterError,
-    Plan, RowPick, RowsEnd, Search, SqlWorkload, SutPlan, WebProtocol, WebWorkload, check_agents,
+    Headline, HttpVersion, Levels, Limit, LimitMetric, Load, LoadPoint, Overrides, POISSON_USERS_MAX,
+    ParameterError, Phase, Plan, RowPick, RowsEnd, Search, SqlWorkload, SutPlan, WebProtocol, WebWorkload,
+    check_agents,
 };
 
 /// The longest that a whole run may be planned to take: 30 days.
@@ -33,6 +34,35 @@ pub enum Problem {
     /// Both users and rates are given.
     #[error("both numbers of users and rates are given")]
     LoadAndRates,
+    /// The time for the whole run is too short for its load points.
+    #[error("{whole} are too short for the whole run, which takes {least} at least")]
+    TotalTooShort {
+        /// The time that is given.
+        whole: Nanos,
+        /// The least time in which each has a steady phase of [`crate::STEADY_OF_TOTAL_MIN`].
+        least: Nanos,
+    },
+    /// The number of operations is zero.
+    #[error("the number of operations must be at least 1")]
+    NoOperations,
+    /// The operations are used up before the steady phase begins.
+    #[error("all of the {0} operations are due before the steady phase begins")]
+    OperationsBeforeSteady(u64),
+    /// A ramp-down of a load that ends with its last operation.
+    #[error("a load that ends with its last operation has no ramp-down")]
+    RampDownOfOperations,
+    /// A number of operations is given for several load points.
+    #[error("a number of operations is that of one load point, but there are {0}")]
+    OperationsOfSeveral(usize),
+    /// A number of operations is given for a search.
+    #[error("a number of operations is that of one load point, but a search runs as many as it needs")]
+    OperationsOfSearch,
+    /// Another end is given for a load whose stages have theirs.
+    #[error("the load ends with its last stage, so that {0} cannot end it")]
+    EndOfStages(&'static str),
+    /// Users are left without an operation.
+    #[error("{0} operations are fewer than the {1} users that are to perform them")]
+    FewerOperationsThanUsers(u64, u32),
     /// A setting that only an open loop has.
     #[error("`{0}` applies only to an open loop, but the load is a number of users")]
     OpenLoopOnly(&'static str),
@@ -178,6 +208,16 @@ impl Problem {
             Problem::NumberOfLoadPoints(_) => "use a range with a larger step, or fewer levels",
             Problem::LoadPointTwice(_) => "to repeat a measurement, make several runs",
             Problem::LoadAndRates => "give `--load` for a closed loop or `--rate` for an open one",
+            Problem::TotalTooShort { .. } => "allow more time, or give fewer load points: `-c 16` is one",
+            Problem::EndOfStages(_) => "leave out `-n` and `--duration-total`, or give a load without stages",
+            Problem::NoOperations => "`-n 1000` starts 1,000 of them",
+            Problem::OperationsBeforeSteady(_) => "leave out `--ramp-up` and `--settle`, or raise `-n`",
+            Problem::RampDownOfOperations => "leave out `--ramp-down` or `-n`",
+            Problem::OperationsOfSeveral(_) => "give one load: `-n 10000 -c 16`, or `-n 10000 --rate 500`",
+            Problem::OperationsOfSearch => "leave out `-n`, or give one load: `-n 10000 -c 16`",
+            Problem::FewerOperationsThanUsers(..) => {
+                "have fewer users perform them: `-c 1` is one after another"
+            }
             Problem::OpenLoopOnly(_) => {
                 "leave it out, or give an open loop: `--rate`, or stages with `/s` such as `--ramp 10..2000/s`"
             }
@@ -251,6 +291,29 @@ pub(super) fn problems(
     if let Some(n) = plan.catalog.in_flight {
         when(is_open, Problem::File(FileSettingsError::InFlightOnSchedule(n)));
     }
+    if let Some(total) = overrides.total {
+        let n_points = plan.load_points.len();
+        let is_short = total.divided(plan.phases, n_points).is_none();
+        let least = total.least(plan.phases, n_points);
+        when(is_short, Problem::TotalTooShort { whole: total.whole, least });
+    }
+    if let Some(n) = plan.operations {
+        when(n == 0, Problem::NoOperations);
+        when(plan.phases.ramp_down != Nanos::ZERO, Problem::RampDownOfOperations);
+        when(plan.search.is_some(), Problem::OperationsOfSearch);
+        match plan.load_points.as_slice() {
+            [LoadPoint { load: Load::Users(users), .. }] if 0 < n => {
+                when(n < u64::from(*users), Problem::FewerOperationsThanUsers(n, *users));
+            }
+            [point] => {
+                let begin = plan.phases.start_of(Phase::Steady);
+                let before = plan.schedule(*point).map_or(0, |schedule| schedule.whole().pass_before(begin));
+                when(0 < n && n <= before, Problem::OperationsBeforeSteady(n));
+            }
+            [] => {}
+            several => when(true, Problem::OperationsOfSeveral(several.len())),
+        }
+    }
     when(plan.phases.steady == Nanos::ZERO, Problem::Zero("steady phase"));
     let length = run_length(plan);
     when(RUN_MAX < length, Problem::TooLong(length));
@@ -323,6 +386,12 @@ fn stage_problems(plan: &Plan, overrides: &Overrides) -> Vec<Problem> {
     if let Some(shape) = &plan.shape {
         let given = lengths.into_iter().filter(|(length, _)| length.is_some());
         problems.extend(given.map(|(_, what)| Problem::PhaseOfStages(what)));
+        let ends = [
+            (overrides.operations.is_some(), "a number of operations"),
+            (overrides.total.is_some(), "a length of the whole run"),
+        ];
+        let given = ends.into_iter().filter(|(is_given, _)| *is_given);
+        problems.extend(given.map(|(_, what)| Problem::EndOfStages(what)));
         let of_rate = shape.until.iter().find(|limit| limit.metric() == LimitMetric::Rate);
         problems.extend(of_rate.map(|limit| Problem::UntilOfRate(*limit)));
     } else if !overrides.until.is_empty() && !has_own_stages {

@@ -48,6 +48,9 @@ pub struct Plan {
     /// The load points that the run may add to the planned ones; `None` for none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub refinement: Option<Refinement>,
+    /// The operations that the load starts at most, at the only load point, which ends with them; `None`: no number is given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub operations: Option<u64>,
     /// The limits of an acceptable result, given by the user.
     pub limits: Vec<Limit>,
     /// The phases of every load point.
@@ -196,6 +199,16 @@ impl Plan {
         let all = partition(0, load, self.load_threads().max(1));
         let own = all.iter().filter(|assignment| shares.contains(&assignment.share));
         own.map(|assignment| assignment.users.end - assignment.users.start).sum()
+    }
+
+    /// Returns the operations that a load agent starts at most, by its index, where their number is limited at the users: the
+    /// parts of all agents add up. `None` where it is not, as in an open loop, whose schedule has their number.
+    pub fn operations_of_agent(&self, agent: usize, load: Load) -> Option<u64> {
+        let operations = self.operations.filter(|_| load.is_closed())?;
+        let shares = self.agents.get(agent).map(AgentPlan::shares).unwrap_or_default();
+        let all = partition(0, load, self.load_threads().max(1));
+        let own = all.iter().filter(|assignment| shares.contains(&assignment.share));
+        Some(own.map(|assignment| assignment.operations(operations, load)).sum())
     }
 
     /// Returns whether all load threads run on CPUs that the SUT was given.

@@ -82,6 +82,7 @@ fn plan(n_load_points: u32) -> Plan {
         source_addresses: vec!["127.0.0.2".parse().unwrap()],
         search: None,
         refinement: None,
+        operations: None,
         limits: Vec::new(),
     }
 }
