@@ -5,6 +5,7 @@ use units::{Nanos, Ratio};
 
 use crate::BrokenLimit;
 use crate::fold::UntilFold;
+use crate::metrics::rate_interval_so_far;
 use crate::percentiles::values_needed;
 use crate::rules::{Evidence, RecordProgress};
 use crate::standing::{GroupStanding, standings};
@@ -27,6 +28,8 @@ pub struct LoadPointStatus {
     pub errors: u64,
     /// Successful operations per second.
     pub rate: f64,
+    /// 95 % interval for that rate; `None` before it has five seconds, and of a load that changes.
+    pub rate_interval: Option<(f64, f64)>,
     /// The benchmark's score; `None` if a kind that it needs had no success, and of a load that changes.
     pub score: Option<f64>,
     /// Operations that fell due per second.
@@ -76,6 +79,7 @@ impl LoadPointStatus {
             ok_needed: evidence.operations_needed(),
             errors: figures.errors,
             rate: figures.rate,
+            rate_interval: rate_interval_so_far(&evidence.fold.seconds).filter(|_| stages.is_empty()),
             score: figures.score.filter(|_| stages.is_empty()),
             due_rate: totals.per_second(totals.due as f64),
             in_flight_mean: totals.per_second(totals.in_flight_ns as f64 / 1e9),

@@ -160,6 +160,7 @@ pub(crate) mod tests {
             ok_needed: 0,
             errors: 1,
             rate: 3.0,
+            rate_interval: None,
             score: Some(180.0),
             due_rate: 5.0,
             in_flight_mean: 1.0,

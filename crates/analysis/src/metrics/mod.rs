@@ -19,6 +19,7 @@ pub(crate) use marks::{curve, headline};
 pub use score_summary::ScoreSummary;
 pub(crate) use stage::{measure_stage, without_merged_loads};
 pub use table::{METRICS, Metric, MetricColumn, MetricFormat, MetricValue};
+pub(crate) use timeline::rate_interval_so_far;
 
 /// Divides; zero if the whole is.
 fn ratio(part: f64, whole: f64) -> f64 {

@@ -1,6 +1,6 @@
 //! The timeline, and intervals for means from its seconds.
 
-use super::times::interval_of;
+use super::times::{interval_of, interval_so_far};
 use crate::TimelinePoint;
 use crate::fold::{SecondTotals, Seconds};
 
@@ -13,6 +13,12 @@ pub(super) fn timeline(seconds: &Seconds) -> Vec<TimelinePoint> {
 pub(super) fn rate_interval(seconds: &Seconds) -> Option<(f64, f64)> {
     let rates: Vec<f64> = seconds.steady().map(SecondTotals::rate).collect();
     interval_of(&rates)
+}
+
+/// Returns the interval for the rate so far, of a load point that may be running: wide as long as there are few seconds.
+pub(crate) fn rate_interval_so_far(seconds: &Seconds) -> Option<(f64, f64)> {
+    let rates: Vec<f64> = seconds.steady().map(SecondTotals::rate).collect();
+    interval_so_far(&rates)
 }
 
 /// Returns the interval for the mean response time around the exact mean (s).

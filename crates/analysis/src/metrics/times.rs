@@ -9,6 +9,9 @@ use crate::{Percentile, SummaryStatistics, TimeSummary};
 /// Batches for an interval of a mean: enough for a narrow t, few enough to outlast the SUT's autocorrelation.
 const N_BATCHES: (usize, usize) = (10, 20);
 
+/// The fewest batches of a load point that is running.
+const N_BATCHES_SO_FAR: usize = 5;
+
 /// Makes the summary of a histogram whose single seconds are not known: without an interval for the mean, and with
 /// intervals for percentiles that assume independent values (order statistics).
 pub(crate) fn summary(histogram: Histogram) -> TimeSummary {
@@ -29,9 +32,14 @@ pub(crate) fn mean_in_s(histogram: &Histogram) -> Option<f64> {
 
 /// Returns a 95 % interval by batch means of a value per second; `None` with fewer than ten seconds.
 pub(crate) fn interval_of(seconds: &[f64]) -> Option<(f64, f64)> {
+    interval_so_far(seconds).filter(|_| N_BATCHES.0 <= seconds.len())
+}
+
+/// Returns the same of the seconds so far; `None` with fewer than five, where it would say next to nothing.
+pub(crate) fn interval_so_far(seconds: &[f64]) -> Option<(f64, f64)> {
     let n_batches = seconds.len().min(N_BATCHES.1);
     let estimate =
-        batch_mean_interval(seconds, n_batches, CONFIDENCE).filter(|_| N_BATCHES.0 <= n_batches)?;
+        batch_mean_interval(seconds, n_batches, CONFIDENCE).filter(|_| N_BATCHES_SO_FAR <= n_batches)?;
     Some((estimate.low, estimate.high))
 }
 
