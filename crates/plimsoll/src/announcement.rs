@@ -82,7 +82,10 @@ fn total_line(runs: &[PlannedRun]) -> String {
             let plural = if shape.stages.len() == 1 { "" } else { "s" };
             (at_most, format!("{} stage{plural} of one load point", shape.stages.len()))
         }
-        (None, None, None) if plan.load_points.len() == 1 => ("", "1 load point".to_owned()),
+        (None, None, None) if plan.load_points.len() == 1 => {
+            let at_most = if plan.operations.is_some() { "at most " } else { "" };
+            (at_most, "1 load point".to_owned())
+        }
         (None, None, None) => ("", format!("{} load points", plan.load_points.len())),
     };
     let servers =

@@ -10,10 +10,11 @@ use languages::{
 };
 use model::{
     APP_APPENDED_BYTES_MAX, APP_BLOCK_BYTES, Arrivals, DiskShare, GatewayKind, Limit, LimitError, Overrides,
-    Setting, SutPlan, parse_limits,
+    Setting, SutPlan, TotalTime, parse_limits,
 };
 use observe::{
     MonitorSource, MonitorSourceError, ProcessSelector, ProcessSelectorError, SshAccount, SshAccountError,
+    available_cpus,
 };
 use plimsoll_accelerator::AccelerateArguments;
 use units::{Bytes, Nanos};
@@ -235,6 +236,7 @@ impl PlanArguments {
             rates: asked.rate.as_ref().map(|list| list.0.clone()),
             max_load: asked.max_load,
             find_max: asked.find_max,
+            operations: asked.operations,
             limits: asked.limits()?,
             arrivals: asked.arrivals,
             in_flight_max: asked.in_flight_max,
@@ -244,6 +246,7 @@ impl PlanArguments {
             steady: asked.duration.filter(|_| stages.is_none()),
             stages,
             until: self.until.as_ref().map(|list| list.0.clone()).unwrap_or_default(),
+            total: asked.duration_total.map(total_time),
             ramp_down: asked.ramp_down,
             drain: asked.drain,
             seed: self.seed,
@@ -264,6 +267,19 @@ impl PlanArguments {
         let picks = self.pick.iter().map(|(name, how)| SettingArgument::of_flag(format!("pick.{name}"), how));
         of_flags(flags).chain(picks).chain(self.settings.iter().cloned()).collect()
     }
+}
+
+/// The time that the checks of a server take that is running already, the start of the load included.
+const CHECKS: Nanos = Nanos::from_secs(2);
+
+/// The time that trials of load threads take, and the fewest CPUs on which there are any.
+const TRIALS: Nanos = Nanos::from_secs(4);
+const TRIALS_CPUS_MIN: usize = 4;
+
+/// Returns the time of a whole run, of one server.
+fn total_time(whole: Nanos) -> TotalTime {
+    let checks = if available_cpus().len() < TRIALS_CPUS_MIN { CHECKS } else { CHECKS + TRIALS };
+    TotalTime { whole, checks, n_runs: 1 }
 }
 
 /// Returns the settings that flags with a value stand for.
@@ -292,6 +308,12 @@ pub(crate) struct OverrideArguments {
     /// limits, search for the highest throughput
     #[arg(long, conflicts_with_all = ["load", "rate"])]
     pub find_max: bool,
+    /// Start this many operations in all, and end: for servers that must not get more. Goes with one load (`-c 16` or
+    /// `--rate 500`; with URLs by default 10 connections), all of it measured; `--duration` is then the longest that it may
+    /// take, by default an hour. The checks of the server, which the plan counts, come on top
+    #[arg(long, short = 'n', value_name = "N", value_parser = clap::value_parser!(u64).range(1..),
+        conflicts_with_all = ["find_max", "max_load", "ramp_down"])]
+    pub operations: Option<u64>,
     /// Limits that every load point must meet: `p99<50ms,errors<0.1%`; any percentile, mean, max, rate or delivered; may be
     /// repeated
     #[arg(long, value_name = "LIMITS", value_parser = limits)]
@@ -306,6 +328,11 @@ pub(crate) struct OverrideArguments {
     /// without a unit
     #[arg(long, value_name = "TIME", value_parser = time, allow_negative_numbers = true)]
     pub duration: Option<Nanos>,
+    /// Length of the whole run, checks and pauses included, as far as they are known beforehand: the measured phases are as long
+    /// as it leaves them
+    #[arg(long, value_name = "TIME", value_parser = time, allow_negative_numbers = true,
+        conflicts_with_all = ["duration", "find_max"])]
+    pub duration_total: Option<Nanos>,
     /// Length of the ramp-up
     #[arg(long, value_name = "TIME", value_parser = time, allow_negative_numbers = true)]
     pub ramp_up: Option<Nanos>,
@@ -533,7 +560,7 @@ pub(crate) struct RunArguments {
     pub junit: Option<PathBuf>,
     /// Order entry: first measure the capacity of the servers without think time, and choose the think time with which the
     /// strongest of them, on the largest group of CPUs, is saturated at 0.7 of the highest load
-    #[arg(long)]
+    #[arg(long, conflicts_with = "operations")]
     pub calibrate_think_time: bool,
     /// Print the plan and exit
     #[arg(long)]

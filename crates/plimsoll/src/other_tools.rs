@@ -12,7 +12,7 @@ const USERS: &str = "`--load 50` (or `-c 50`) sets the number of users, each wit
 const RATE: &str = "`--rate 500` offers this many requests per second; `--rate 100,500,1000` runs several";
 const TIME: &str = "`--duration 30s` sets the length of each load point";
 const THREADS: &str = "load threads follow from the CPUs: `--load-cpus 0-1` starts one on each of these";
-const NUMBER: &str = "a load point has a length instead of a number of requests: `--duration 30s`";
+const NUMBER: &str = "`-n 1000` starts so many requests in all; `--duration 30s` is a length instead";
 const RAMP: &str = "`--ramp 10..100` lets the load rise, and `--stages 30s:0..100,2m:100` has stages; `--load 10..100/10` runs one load after another";
 const KEPT: &str = "connections are kept by default; `--connection per-request` opens one for each request";
 /// Flags of requests.
@@ -53,7 +53,6 @@ const FLAGS: &[(&str, &str)] = &[
     ("--timelimit", TIME),
     ("-t", THREADS),
     ("--threads", THREADS),
-    ("-n", NUMBER),
     ("--requests", NUMBER),
     ("--iterations", NUMBER),
     ("-i", NUMBER),

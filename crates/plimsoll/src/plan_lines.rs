@@ -2,7 +2,8 @@
 
 use std::fmt;
 
-use model::{CertificateCheck, ConnectionLifetime, LoadUnit, Modification, Plan, Shape, limits_text};
+use fleet::SURVEY_ROUNDS;
+use model::{CertificateCheck, ConnectionLifetime, Load, LoadUnit, Modification, Plan, Shape, limits_text};
 use units::Nanos;
 
 /// The unit of an offered rate.
@@ -52,11 +53,35 @@ pub(crate) fn course_lines(plan: &Plan) -> Vec<String> {
         None => format!("phases        {} at each load point", lengths.join(", ")),
         Some(n) => {
             let total = Nanos((phases.quiet + phases.issuing()).0 * n as u64);
-            let at_most = if plan.refinement.is_some() { "at most " } else { "" };
+            let is_bound = plan.refinement.is_some() || plan.operations.is_some();
+            let at_most = if is_bound { "at most " } else { "" };
             format!("phases        {} at each load point, {at_most}{total} in all", lengths.join(", "))
         }
     };
-    vec![load_line(plan), phases_line]
+    let lines = [Some(load_line(plan)), operations_line(plan), Some(phases_line)];
+    lines.into_iter().flatten().collect()
+}
+
+/// Formats the number of operations in all, and what the server gets beside them.
+fn operations_line(plan: &Plan) -> Option<String> {
+    let operations = plan.operations?;
+    let end = if plan.loads().all(Load::is_closed) { "with which the load ends" } else { "as they fall due" };
+    Some(format!(
+        "operations    {operations} in all, {end}; the checks of the server send {} besides",
+        checks_text(plan)
+    ))
+}
+
+/// Describes the operations that are sent beside the load: of URLs, each is fetched a few times and then once, also by each
+/// of several load agents, and at the end once by each load thread if its body was compared.
+fn checks_text(plan: &Plan) -> String {
+    let n_kinds = plan.catalog.kinds.len();
+    if !plan.benchmark.is_urls() {
+        return "some of each kind".to_owned();
+    }
+    let n_agents = if plan.agents.len() == 1 { 0 } else { plan.agents.len() };
+    let n = (SURVEY_ROUNDS + 1 + n_agents + plan.load_threads() as usize) * n_kinds;
+    format!("up to {n} {}", plan.catalog.words.operation.of(n as u64))
 }
 
 /// Says what the stages of a load over time are, in how many they are judged, and what ends them.

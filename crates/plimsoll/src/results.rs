@@ -119,6 +119,7 @@ impl Results {
                 Finding::ConnectionsLost { .. }
                     | Finding::RepliesChanged { .. }
                     | Finding::OtherClients { .. }
+                    | Finding::OperationsStarted { .. }
             );
             if is_note && notes.iter().all(|note| note.rule() != reason.rule()) {
                 notes.push(reason);

@@ -18,6 +18,8 @@ pub(super) fn brief_overrides(settle: Nanos, steady: Nanos, overrides: Overrides
         max_load: None,
         stages: None,
         until: Vec::new(),
+        operations: None,
+        total: None,
         limits: Vec::new(),
         ramp_up: Some(Nanos::ZERO),
         settle: Some(settle),

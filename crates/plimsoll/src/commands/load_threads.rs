@@ -24,12 +24,14 @@ const STEADY: Nanos = Nanos::from_millis(2_500);
 
 /// Gives all runs the fewest load threads that carry the load beside a running server on this machine, found by short
 /// trials; searches as many as there may be. Runs of other servers and those with `--load-cpus` or `--agents` stay as they
-/// are.
+/// are, and those of a number of operations have one.
 pub(super) fn choose(runs: &mut [PlannedRun], context: &RunContext<'_>) -> Result<(), Failure> {
     let most = load_threads_max();
     let spec = context.planner.spec;
     let is_chosen = spec.sut.load_cpus.is_some() || spec.agents.are_used() || most == 1;
-    if is_chosen || !runs.iter().all(|run| run.candidate.is_running_here()) {
+    // Trials would start more operations than the user wants.
+    let is_limited = runs.iter().any(|run| run.plan.operations.is_some());
+    if is_chosen || is_limited || !runs.iter().all(|run| run.candidate.is_running_here()) {
         return Ok(());
     }
     let has_open_end = |plan: &Plan| plan.shape.as_ref().is_some_and(|shape| !shape.until.is_empty());

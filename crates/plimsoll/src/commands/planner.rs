@@ -1,6 +1,6 @@
 //! The planner of a run: makes the plan of each server, at first and again after each trial.
 
-use model::{CpuQuota, Overrides, Plan, SutPlan, WebSut, make_plan};
+use model::{CpuQuota, Overrides, Plan, SutPlan, TotalTime, WebSut, make_plan};
 
 use super::calibrate::{stored, stored_or_brief};
 use super::run_spec::RunSpec;
@@ -20,12 +20,14 @@ pub(super) struct Planner<'a> {
     pub spec: &'a RunSpec,
     /// Whether a run may add load points to those of its plan: not where runs are compared, which have the same.
     refine: bool,
+    /// The number of servers.
+    n_servers: usize,
 }
 
 impl Planner<'_> {
     /// Makes the planner of a run of so many servers.
     pub(super) fn new(spec: &RunSpec, n_servers: usize) -> Planner<'_> {
-        Planner { spec, refine: spec.chosen.is_refined && n_servers == 1 }
+        Planner { spec, refine: spec.chosen.is_refined && n_servers == 1, n_servers }
     }
 
     /// Makes the plan of a server with what trials have found out about it.
@@ -74,8 +76,10 @@ impl Planner<'_> {
         let definition = &self.spec.chosen.benchmark.definition;
         let of_target = (command_line(definition.family()).target_setting)(candidate, definition);
         let overrides = self.spec.overrides.clone();
+        let n_runs = u32::try_from(self.n_servers).unwrap_or(u32::MAX);
         Ok(Overrides {
             refine: self.refine,
+            total: overrides.total.map(|total| TotalTime { n_runs, ..total }),
             in_flight_max: overrides.in_flight_max.or(found.in_flight_max),
             settings: candidate.settings.iter().cloned().chain(of_target).collect(),
             sut: sut_plan,

@@ -10,7 +10,7 @@ use model::{
     BenchmarkId, Configuration, ConnectionLifetime, Cookies, DEFINITION_FORMAT, Definition, Family, Headline,
     Levels, LoadDefinition, LoadUnit, OpenLoopDefinition, Overrides, Page, Parameter, PathPattern, Phases,
     PlacedSecret, QuickDefinition, ReplyBody, Request, Rules, Secret, SecretLocation, SettingKind,
-    ShapeDefinition, ThinkTime, WebDefinition, WebProtocol, WorkloadDefinition, WorkloadSource,
+    SettingValue, ShapeDefinition, ThinkTime, WebDefinition, WebProtocol, WorkloadDefinition, WorkloadSource,
 };
 use units::Nanos;
 
@@ -23,6 +23,9 @@ use crate::exit::Failure;
 /// Numbers of users of a run that names none: from idle to more than most servers need, in a minute. The run adds up to two
 /// between them, where the rate stops growing.
 const USERS: [f64; 4] = [1.0, 10.0, 50.0, 100.0];
+
+/// The number of users of a run that names none, but a number of operations: there are as many at most.
+const USERS_OF_OPERATIONS: u32 = 10;
 
 /// Lengths of the phases of a load point: with `USERS` less than a minute, with two more loads 12 s beyond
 /// it, and long enough for intervals.
@@ -254,7 +257,10 @@ impl DefinitionDraft<'_> {
         let (unit, levels) = match (&self.course.rates, &self.course.load) {
             (Some(rates), _) => (LoadUnit::Rate, rates.clone()),
             (None, Some(users)) => (LoadUnit::Users, users.iter().copied().map(f64::from).collect()),
-            (None, None) => (LoadUnit::Users, USERS.to_vec()),
+            (None, None) => match self.course.operations {
+                Some(n) => (LoadUnit::Users, vec![f64::from(fewer(USERS_OF_OPERATIONS, n))]),
+                None => (LoadUnit::Users, USERS.to_vec()),
+            },
         };
         LoadDefinition { unit, levels: Levels::List(levels) }
     }
@@ -268,19 +274,32 @@ impl DefinitionDraft<'_> {
     }
 
     pub(super) fn phases(&self) -> Phases {
-        let course = self.course;
         if let Some(shape) = self.shape() {
-            return shape.phases(Nanos::ZERO, course.drain.unwrap_or(Nanos::ZERO));
+            return shape.phases(Nanos::ZERO, self.course.drain.unwrap_or(Nanos::ZERO));
         }
-        Phases {
+        let standard = Phases {
             quiet: Nanos::ZERO,
-            ramp_up: course.ramp_up.unwrap_or(RAMP_UP),
-            settle: course.settle.unwrap_or(SETTLE),
-            steady: course.steady.unwrap_or(STEADY),
-            ramp_down: course.ramp_down.unwrap_or(Nanos::ZERO),
-            drain: course.drain.unwrap_or(Nanos::ZERO),
-        }
+            ramp_up: RAMP_UP,
+            settle: SETTLE,
+            steady: STEADY,
+            ramp_down: Nanos::ZERO,
+            drain: Nanos::ZERO,
+        };
+        let time_limit = SettingKind::Time.parse(&self.time_limit());
+        let time_limit = match time_limit {
+            Ok(SettingValue::Time(time)) => time,
+            _ => Nanos::ZERO,
+        };
+        let phases = self.course.phases(standard, time_limit);
+        let n_points = self.load().levels.list(None, LoadUnit::Users).len();
+        let divided = self.course.total.and_then(|total| total.divided(phases, n_points));
+        divided.unwrap_or(phases)
     }
+}
+
+/// Returns a number of users, or of operations if these are fewer.
+fn fewer(users: u32, operations: u64) -> u32 {
+    u32::try_from(operations).map_or(users, |n| users.min(n))
 }
 
 fn shortened(path: &str) -> String {

@@ -164,8 +164,24 @@ fn named_server(at: &Target, mut url: UrlArguments, mut sut: SutArguments) -> Re
 /// Returns what of the overrides is no part of the definition that is made: load and phases are. Limits that end the load are
 /// part of its shape, and refused where there is none.
 fn beyond_definition(overrides: Overrides) -> Overrides {
-    let Overrides { quick, max_load, find_max, limits, until, seed, sut, .. } = overrides;
-    Overrides { quick, max_load, find_max, limits, until, seed, ..Overrides::new(sut) }
+    let Overrides { quick, max_load, find_max, operations, total, limits, until, seed, sut, .. } = overrides;
+    let beyond = Overrides {
+        quick,
+        max_load,
+        find_max,
+        operations,
+        total,
+        limits,
+        until,
+        seed,
+        ..Overrides::new(sut)
+    };
+    let Overrides { ramp_up, settle, steady, drain, .. } = overrides;
+    match operations {
+        None => beyond,
+        // Planning knows from them which phases were asked for.
+        Some(_) => Overrides { ramp_up, settle, steady, drain, ..beyond },
+    }
 }
 
 /// Refuses flags that contradict URLs, or commands.
@@ -186,6 +202,12 @@ fn check_flags(plan: &PlanArguments, url: &UrlArguments, sut: &SutArguments) -> 
             }
             Err(_) => "a URL begins with `http://` or `https://`".to_owned(),
         }));
+    }
+    if url.save_definition.is_some() && plan.overrides.operations.is_some() {
+        let error = "a definition has no number of operations: `-n` belongs to a run";
+        return Err(
+            Failure::usage(error).hint("save the definition without it: `plimsoll run FILE -n N` adds it")
+        );
     }
     let contradicting = [
         (sut.target.is_some(), "--target"),

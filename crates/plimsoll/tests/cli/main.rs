@@ -31,6 +31,7 @@ mod kept_runs;
 mod limits;
 mod metrics;
 mod nginx;
+mod operations;
 mod orderentry;
 mod own_sql;
 mod pdf;

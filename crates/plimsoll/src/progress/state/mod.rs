@@ -180,10 +180,8 @@ impl State {
     pub(super) fn remaining(&self) -> Option<Nanos> {
         let phases = self.run().plan.phases;
         let left = n_points_max(&self.runs)?.saturating_sub(self.n_begun as usize) as f64;
-        let point = self.point.as_ref().map_or(0.0, |point| 1.0 - point.fraction_done(self).0);
-        let seconds =
-            left * (phases.quiet + phases.issuing()).as_secs_f64() + point * phases.issuing().as_secs_f64();
-        Some(Nanos::from_secs_f64(seconds))
+        let point = self.point.as_ref().map_or(Nanos::ZERO, |point| point.remaining(self));
+        Some(Nanos::from_secs_f64(left * (phases.quiet + phases.issuing()).as_secs_f64()) + point)
     }
 
     /// Returns whether load points may still be added, so that the remaining time is the most that it can be.

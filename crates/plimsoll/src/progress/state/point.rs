@@ -110,11 +110,28 @@ impl Point {
         (before.index < status.stage?.index).then(|| FinishedPoint::new(self))
     }
 
-    /// Returns the elapsed fraction of the time in which operations are started, from 0 to 1.
+    /// Returns the elapsed fraction of the time in which operations are started, from 0 to 1, or of the operations that users
+    /// start in all, if there are fewer left of these.
     pub(crate) fn fraction_done(&self, state: &State) -> Ratio {
         let length = state.runs[self.key.run].plan.phases.issuing().as_secs_f64();
         let done = self.at.as_secs_f64() / length.max(1e-9);
-        Ratio(if self.is_over { 1.0 } else { done.min(1.0) })
+        let of_operations = self.operations_done(state).map_or(0.0, |ratio| ratio.0);
+        Ratio(if self.is_over { 1.0 } else { done.max(of_operations).min(1.0) })
+    }
+
+    /// Returns the time that is left of it: by its phases, or by the rate at which users start those operations so far.
+    pub(crate) fn remaining(&self, state: &State) -> Nanos {
+        let length = state.runs[self.key.run].plan.phases.issuing().as_secs_f64();
+        let left = (1.0 - self.fraction_done(state).0) * length;
+        let of_operations = self.operations_done(state).filter(|done| 0.0 < done.0 && !self.is_over);
+        let by_rate = of_operations.map(|done| self.at.as_secs_f64() * (1.0 - done.0).max(0.0) / done.0);
+        Nanos::from_secs_f64(by_rate.map_or(left, |by_rate| by_rate.min(left)))
+    }
+
+    /// Returns the part of the operations in all that users have started; `None` where their number is not limited.
+    fn operations_done(&self, state: &State) -> Option<Ratio> {
+        let operations = state.runs[self.key.run].plan.operations.filter(|_| self.key.load.is_closed())?;
+        Some(Ratio(self.totals.due as f64 / operations.max(1) as f64))
     }
 }
 

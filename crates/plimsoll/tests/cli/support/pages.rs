@@ -59,6 +59,11 @@ impl Pages {
         Pages { url, log }
     }
 
+    /// Returns the number of requests so far.
+    pub(crate) fn n_requests(&self) -> u64 {
+        self.log.n.load(Ordering::Relaxed)
+    }
+
     /// Returns the first requests, each as its head and body.
     pub(crate) fn requests(&self) -> Vec<String> {
         self.log.first.lock().unwrap().clone()

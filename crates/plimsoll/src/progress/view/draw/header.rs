@@ -74,7 +74,13 @@ fn phase(point: &Point, state: &State) -> String {
     let start = phases.start_of(point.phase);
     let length = phases.end_of(point.phase).saturating_sub(start).as_secs_f64();
     let elapsed = point.at.saturating_sub(start).as_secs_f64();
-    format!("{}, {elapsed:.0} of {length:.0} s", point.phase.name())
+    match state.runs[point.key.run].plan.operations {
+        Some(operations) if point.key.load.is_closed() => {
+            let started = point.totals.due;
+            format!("{}, {elapsed:.0} s, {started} of {operations} started", point.phase.name())
+        }
+        _ => format!("{}, {elapsed:.0} of {length:.0} s", point.phase.name()),
+    }
 }
 
 fn times(state: &State, context: FrameContext) -> String {
