@@ -33,6 +33,7 @@ pub use findings::{
     Hints, ReasonGroup, catalog_difference_text, compliance_text, finding_brief, finding_hint, finding_text,
     reason_groups, reason_hint, table_difference_text,
 };
+pub use numbers::figure as figure_text;
 pub use report::{PriceSheet, Provenance, Report};
 pub use scaling::scaling_text;
 pub use sections::{headline_text, outline, price_text, results_table, stages_text, table_notes};

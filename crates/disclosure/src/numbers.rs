@@ -18,7 +18,7 @@ use units::{Bytes, Money, Nanos, UnitPrice};
 pub(crate) const ABSENT: &str = "–";
 
 /// Formats a measured figure: four significant digits and all digits of the integer part; three below 1.
-pub(crate) fn figure(value: impl Into<Option<f64>>) -> String {
+pub fn figure(value: impl Into<Option<f64>>) -> String {
     let value = value.into();
     let decimals = match value.map_or(0.0, f64::abs) {
         size if size == 0.0 || 1000.0 <= size => 0,

@@ -5,6 +5,7 @@ use languages::foreign_text;
 use model::Plan;
 use observe::{MonitorSource, ProcessSelector, WatchedTargets};
 use telemetry::{Endpoint, MonitoredRun, Telemetry, TelemetryError, TelemetryOptions};
+use units::RealClock;
 
 use crate::arguments::{MetricsArguments, MonitorArgument, WatchArgument};
 use crate::exit::{Exit, Failure};
@@ -78,11 +79,12 @@ pub(crate) struct Observers {
 
 impl Observers {
     /// Creates the observers of runs, and prints the address of the metrics endpoint. `asked` is the progress display that
-    /// the user requested.
+    /// the user requested; `clock` began when the user did.
     pub(crate) fn new(
         runs: &[PlannedRun],
         metrics: &MetricsArguments,
         asked: Option<DisplayKind>,
+        clock: RealClock,
     ) -> Result<Observers, Failure> {
         let plans: Vec<Plan> = runs.iter().map(|run| run.plan.clone()).collect();
         let labels: Vec<String> = runs.iter().map(|run| run.candidate.label.clone()).collect();
@@ -93,7 +95,7 @@ impl Observers {
         if let Some(address) = telemetry.as_ref().and_then(Telemetry::address) {
             eprint(format!("metrics       http://{address}/metrics\n"));
         }
-        Ok(Observers { progress: Progress::new(&plans, &labels, asked), telemetry })
+        Ok(Observers { progress: Progress::new(&plans, &labels, asked, clock), telemetry })
     }
 
     /// Closes the display and exports the remaining metrics.

@@ -9,7 +9,7 @@ use observe::{CheckState, examine};
 use runfile::Writer;
 use serde_json::json;
 use testbed::probe_quota;
-use units::{Nanos, wall};
+use units::{Nanos, RealClock, wall};
 
 use super::finish::{OutputOptions, finish_one, finish_several};
 use super::planner::Planner;
@@ -38,6 +38,7 @@ const LONG: Nanos = Nanos::from_secs(600);
 
 /// Runs a benchmark and writes its report.
 pub(super) fn perform(arguments: RunArguments, as_json: bool) -> Result<Exit, Failure> {
+    let clock = RealClock::start();
     let spec = RunSpec::resolve(arguments)?;
     let mut candidates = spec.candidates()?;
     if !spec.dry_run {
@@ -57,7 +58,7 @@ pub(super) fn perform(arguments: RunArguments, as_json: bool) -> Result<Exit, Fa
     if spec.dry_run {
         return dry_run(&runs, as_json);
     }
-    let context = RunContext { planner: &planner, secrets: &secrets, trust: &trust };
+    let context = RunContext { planner: &planner, secrets: &secrets, trust: &trust, clock };
     in_flight::fit(&mut runs, &context)?;
     think_time::choose(&mut runs, &context)?;
     load_threads::choose(&mut runs, &context)?;
@@ -218,12 +219,14 @@ pub(super) struct RunContext<'a> {
     pub secrets: &'a Secrets,
     /// The certificates that are accepted.
     pub trust: &'a Trust,
+    /// The clock that began with the program.
+    pub clock: RealClock,
 }
 
 /// Performs all runs, interleaved. Returns the failure of each, if any.
 fn run(runs: &[PlannedRun], context: &RunContext<'_>) -> Result<Vec<Option<Failure>>, Failure> {
     let spec = context.planner.spec;
-    let mut observers = Observers::new(runs, &spec.metrics, spec.display)?;
+    let mut observers = Observers::new(runs, &spec.metrics, spec.display, context.clock)?;
     let requests = runs.iter().map(|run| request(run, runs, context));
     let requests = requests.collect::<Result<Vec<RunRequest>, Failure>>()?;
     let results = fleet::run(&requests, &mut observers, &interrupt::flag());

@@ -5,11 +5,13 @@
 //! - [`mod@line`]: one updating line.
 //! - [`bar`]: the bar of that line, also for other commands.
 //! - [`plain`]: one line of text per event, also for files and pipes.
+//! - [`first_answer`]: the answer that stands after a few seconds, however long the run takes.
 //! - [`display_kind`]: choice among them.
 
 mod bar;
 mod capabilities;
 mod display_kind;
+mod first_answer;
 #[cfg(test)]
 mod fixtures;
 mod line;
@@ -22,10 +24,12 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use fleet::{Event, Observer};
 use model::{Plan, capitalized};
+use units::{Clock, RealClock};
 
 pub(crate) use bar::ProgressBar;
 use capabilities::terminal_capabilities;
 pub(crate) use display_kind::DisplayKind;
+use first_answer::FirstAnswer;
 use line::Line;
 use plain::ProgressMessage;
 use state::{FinishedPoint, State};
@@ -38,6 +42,9 @@ use crate::stderr::{eprint, warn};
 pub(crate) struct Progress {
     state: Arc<Mutex<State>>,
     display: Display,
+    /// The clock that began with the program.
+    clock: RealClock,
+    first_answer: FirstAnswer,
 }
 
 enum Display {
@@ -49,8 +56,13 @@ enum Display {
 }
 
 impl Progress {
-    /// Makes a display of the runs of `plans`, which is not empty; `labels` tell them apart.
-    pub(crate) fn new(plans: &[Plan], labels: &[String], asked: Option<DisplayKind>) -> Progress {
+    /// Makes a display of the runs of `plans`, which is not empty; `labels` tell them apart. `clock` began when their user did.
+    pub(crate) fn new(
+        plans: &[Plan],
+        labels: &[String],
+        asked: Option<DisplayKind>,
+        clock: RealClock,
+    ) -> Progress {
         let state = Arc::new(Mutex::new(State::new(plans, labels)));
         let terminal = terminal_capabilities();
         let display = match terminal.choose(asked) {
@@ -61,13 +73,18 @@ impl Progress {
                 Err(_) => Display::Line(Line::open()),
             },
         };
-        Progress { state, display }
+        Progress { state, display, clock, first_answer: FirstAnswer::default() }
     }
 
     /// Makes a display that shows only the warnings of a run.
     pub(crate) fn quiet(plan: &Plan) -> Progress {
         let state = State::new(std::slice::from_ref(plan), &[String::new()]);
-        Progress { state: Arc::new(Mutex::new(state)), display: Display::Quiet }
+        Progress {
+            state: Arc::new(Mutex::new(state)),
+            display: Display::Quiet,
+            clock: RealClock::start(),
+            first_answer: FirstAnswer::default(),
+        }
     }
 
     /// Removes the bar or the view from the terminal; printed lines stay.
@@ -90,6 +107,12 @@ impl Observer for Progress {
         let finished = state.event(&event);
         self.display.finished(&state, finished);
         self.display.print(plain::event_message(&event));
+        if let Event::Status(status) = &event
+            && let Some(answer) = self.first_answer.of(status, &state, self.clock.now())
+        {
+            state.answer(&answer);
+            self.display.print(Some(ProgressMessage::Line(answer)));
+        }
         match &mut self.display {
             Display::Line(line) => line.show(&state),
             Display::View(view) => view.wake(),

@@ -21,8 +21,8 @@ use crate::arguments::ProtocolArguments;
 use crate::exit::Failure;
 
 /// Numbers of users of a run that names none: from idle to more than most servers need, in a minute. The run adds up to two
-/// between them, where the rate stops growing.
-const USERS: [f64; 4] = [1.0, 10.0, 50.0, 100.0];
+/// between them, where the rate stops growing. One that saturates most servers comes first: it is what the first answer is of.
+const USERS: [f64; 4] = [50.0, 1.0, 10.0, 100.0];
 
 /// The number of users of a run that names none, but a number of operations: there are as many at most.
 const USERS_OF_OPERATIONS: u32 = 10;

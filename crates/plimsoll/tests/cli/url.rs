@@ -81,7 +81,7 @@ fn loads_are_added_where_the_server_saturates() {
         planned.contains("total time    at most 6 s of load: 4 load points, and up to 2 between"),
         "{planned}"
     );
-    let explicit = run(&["--dry-run", "-c", "1,10,50,100"]).expect(0).stdout;
+    let explicit = run(&["--dry-run", "-c", "50,1,10,100"]).expect(0).stdout;
     assert!(explicit.contains("total time    4 s of load: 4 load points"), "{explicit}");
 
     let ended = run(&["--out", "run.plim"]);
@@ -94,7 +94,7 @@ fn loads_are_added_where_the_server_saturates() {
         .map(|point| point["load"]["users"].as_u64().unwrap())
         .collect();
     let (planned, added) = users.split_at(4);
-    assert_eq!(planned, [1, 10, 50, 100]);
+    assert_eq!(planned, [50, 1, 10, 100]);
     assert!(added.len() <= 2 && added.iter().all(|users| (2..50).contains(users)), "{added:?}");
     // Other programs can make one of the loads invalid, between which there is then no gap.
     if ended.code == Some(0) {

@@ -189,6 +189,11 @@ impl State {
         self.runs.iter().any(|run| run.plan.n_points_max().is_some_and(|n| run.plan.load_points.len() < n))
     }
 
+    /// Shows the first answer as a message.
+    pub(super) fn answer(&mut self, text: &str) {
+        self.message(text.to_owned());
+    }
+
     fn message(&mut self, text: String) {
         push_bounded(&mut self.messages, text, MESSAGES_MAX);
     }
