@@ -43,7 +43,8 @@ pub use change_points::{ChangePoint, N_SEGMENT_MIN, change_points};
 pub use codec::HistogramError;
 pub use compare::{
     BetweenRuns, ComparisonFinding, Decision, EQUIVALENCE_MARGIN, HypothesisFamily, LogRatio, MeasuredFigure,
-    NOISE_THRESHOLD, POWER, Significance, StandardError, decide_significance, finding, standard_error,
+    NOISE_THRESHOLD, POWER, Significance, StandardError, decide_after_first, decide_significance, finding,
+    standard_error,
 };
 pub use curve::{CurvePoint, knee, least_peak, peak, saturation_point};
 pub use drift::{batch_mean_interval, variance};

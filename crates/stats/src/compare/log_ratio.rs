@@ -32,6 +32,8 @@ pub struct LogRatio {
     per_run: f64,
     /// Degrees of freedom of n runs of each side: this times n − 1.
     freedom_per_run: f64,
+    /// The part of the deviation that all runs share, so that more of them do not reduce it.
+    common: f64,
 }
 
 /// The scatter of a figure from run to run as it is expected before runs show it.
@@ -92,7 +94,8 @@ impl LogRatio {
         let tails = TailFactors::of(&logs, &[], error, seed)?;
         let per_run = error * n.sqrt();
         let value = mean(&logs);
-        Some(LogRatio { value, error, degrees_of_freedom: n - 1.0, tails, per_run, freedom_per_run: 1.0 })
+        let degrees_of_freedom = n - 1.0;
+        Some(LogRatio { value, error, degrees_of_freedom, tails, per_run, freedom_per_run: 1.0, common: 0.0 })
     }
 
     /// Compares repetitions that were not interleaved; their numbers may differ.
@@ -115,7 +118,8 @@ impl LogRatio {
         let tails = TailFactors::of(&b, &a, error, seed)?;
         let value = mean(&b) - mean(&a);
         let per_run = (variance(&a) + variance(&b)).sqrt();
-        Some(LogRatio { value, error, degrees_of_freedom, tails, per_run, freedom_per_run: 2.0 })
+        let freedom_per_run = 2.0;
+        Some(LogRatio { value, error, degrees_of_freedom, tails, per_run, freedom_per_run, common: 0.0 })
     }
 
     /// Compares single runs, or a few of each side, by the errors estimated from their own phases.
@@ -145,8 +149,40 @@ impl LogRatio {
         let value = mean(&logs_b) - mean(&logs_a);
         let tails = TailFactors::STUDENT;
         let freedom_per_run = 2.0;
-        let found = LogRatio { value, error, degrees_of_freedom, tails, per_run, freedom_per_run };
+        let found =
+            LogRatio { value, error, degrees_of_freedom, tails, per_run, freedom_per_run, common: 0.0 };
         error.is_finite().then_some(found)
+    }
+
+    /// Returns the same ratio as a statement about the programs of two processes that ran all the time: what two
+    /// processes of identical code differ by is added to the error, because no number of turns shows it.
+    ///
+    /// With d the standard deviation of ln(b ÷ a) between two processes of identical code, taken as known: error² +
+    /// d², with Satterthwaite's degrees of freedom; the bootstrap's factors count for the old part of the error only. At 95 % the interval is never narrower than that of
+    /// the turns alone.
+    ///
+    /// Source: the algebra; two levels of variation as in Kalibera and Jones 2013, Rigorous Benchmarking in Reasonable
+    /// Time.
+    #[must_use]
+    pub fn between_processes(self, deviation: Ratio) -> LogRatio {
+        /// That of an interval of 95 %.
+        const P: f64 = 0.975;
+        let (own, added) = (self.error.powi(2), deviation.0.powi(2));
+        let (error, degrees_of_freedom) =
+            combined(&[(own, self.degrees_of_freedom), (added, DEGREES_OF_FREEDOM_MAX)]);
+        if error == 0.0 {
+            return self;
+        }
+        // A few turns have few degrees of freedom; what is added must not make their interval narrower.
+        let half = |error: f64, freedom: f64| student_quantile(P, freedom).map_or(0.0, |t| t * error);
+        let least = half(self.error, self.degrees_of_freedom) / half(error, degrees_of_freedom);
+        let factor = |tail: f64| {
+            let of_both = (own * tail.powi(2) + added).sqrt() / error;
+            if least.is_finite() { of_both.max(least * tail) } else { of_both }
+        };
+        let tails = TailFactors { below: factor(self.tails.below), above: factor(self.tails.above) };
+        let common = self.common.hypot(deviation.0);
+        LogRatio { error, degrees_of_freedom, tails, common, ..self }
     }
 
     /// Returns the ratio b ÷ a with its interval: exp(value ± t·error), farther where the bootstrap says so.
@@ -191,17 +227,19 @@ impl LogRatio {
     /// Returns the number of runs of each side with which the interval at the confidence 1 − `alpha` leaves out `bound`
     /// with probability `power`, if the ratio found here is the true one.
     ///
-    /// The smallest n from 3 with (t(1 − alpha ÷ 2) + t(power))·s ÷ √n ≤ |ln(b ÷ a) − ln(bound)|, where s is the deviation of
-    /// ln(b ÷ a) between two single runs. `None` if that is more than [`LogRatio::RUNS_MAX`], or `bound` is not above zero.
+    /// The smallest n from 3 with (t(1 − alpha ÷ 2) + t(power))·√(s² ÷ n + d²) ≤ |ln(b ÷ a) − ln(bound)|, where s is the
+    /// deviation of ln(b ÷ a) between two single runs, and d that which all of them share. `None` if that is more than [`LogRatio::RUNS_MAX`], or `bound` is not above zero.
     ///
     /// Source: sample size of a t test, Zar, Biostatistical Analysis, 5th edition, chapter 8, on logarithms.
     pub fn runs_to_exclude(&self, bound: f64, alpha: Ratio, power: Ratio) -> Option<u32> {
         let distance = (self.value - log(bound)?).abs();
         let is_enough = |n: &u32| {
-            let (n, freedom) = (f64::from(*n), self.freedom_per_run * (f64::from(*n) - 1.0));
+            let n = f64::from(*n);
+            let of_runs = (self.per_run.powi(2) / n, self.freedom_per_run * (n - 1.0));
+            let (error, freedom) = combined(&[of_runs, (self.common.powi(2), DEGREES_OF_FREEDOM_MAX)]);
             let threshold = student_quantile(1.0 - alpha.0 / 2.0, freedom);
             let reach = threshold.zip(student_quantile(power.0, freedom));
-            reach.is_some_and(|(threshold, power)| (threshold + power) * self.per_run / n.sqrt() <= distance)
+            reach.is_some_and(|(threshold, power)| (threshold + power) * error <= distance)
         };
         (RUNS_MIN..=LogRatio::RUNS_MAX).find(is_enough)
     }
@@ -339,6 +377,30 @@ mod tests {
         assert_eq!(runs(-0.17), Some(4));
         assert_eq!((runs(0.01), runs(0.0)), (None, None));
         assert_eq!(found.runs_to_exclude(0.0, Ratio(0.05), Ratio(0.8)), None);
+    }
+
+    /// By hand: pairs of −0.01, 0 and 0.01 have the error 0.01 ÷ √3 = 0.0057735 with 2 degrees of freedom. With 1.4 %
+    /// between processes: √(0.0000333333 + 0.000196) = 0.0151438, with 0.000229333² ÷ (0.0000333333² ÷ 2) = 94.67. Three
+    /// runs reach (1.985 + 0.846) · 0.0151438 = 0.0429; infinitely many reach (1.960 + 0.842) · 0.014 = 0.0392, so that no
+    /// number decides a bound 0.039 away.
+    #[test]
+    fn processes_differ_however_many_turns_they_have() {
+        let pairs = [-0.01f64, 0.0, 0.01].map(|log| (1.0, log.exp()));
+        let of_turns = LogRatio::of_pairs(&pairs, 1).unwrap();
+        let found = of_turns.between_processes(Ratio(0.014));
+        assert!((found.error - 0.015_143_8).abs() < 1e-6, "{found:?}");
+        assert!((found.degrees_of_freedom - 94.67).abs() < 0.01, "{found:?}");
+        assert!(
+            1.0 < found.tails.above && found.tails.above < of_turns.tails.above,
+            "{found:?} {of_turns:?}"
+        );
+        let runs = |distance: f64| found.runs_to_exclude(distance.exp(), Ratio(0.05), Ratio(0.8));
+        assert_eq!((runs(0.045), runs(0.039)), (Some(3), None));
+        let noisy = LogRatio::of_pairs(&[-0.1f64, 0.0, 0.1].map(|log| (1.0, log.exp())), 1).unwrap();
+        let low = |found: LogRatio| found.ratio(Ratio(0.95)).unwrap().low;
+        assert!((low(noisy) - low(noisy.between_processes(Ratio(0.014)))).abs() < 1e-12, "not narrower");
+        let unchanged = of_turns.between_processes(Ratio(0.0));
+        assert!((unchanged.error - of_turns.error).abs() < 1e-15 && unchanged.common == 0.0, "{unchanged:?}");
     }
 
     #[test]

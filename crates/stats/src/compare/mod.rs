@@ -13,5 +13,7 @@ mod tail_factors;
 
 pub use finding::{ComparisonFinding, EQUIVALENCE_MARGIN, NOISE_THRESHOLD, POWER, finding};
 pub use log_ratio::{BetweenRuns, LogRatio, MeasuredFigure};
-pub use multiple_testing::{Decision, HypothesisFamily, Significance, decide_significance};
+pub use multiple_testing::{
+    Decision, HypothesisFamily, Significance, decide_after_first, decide_significance,
+};
 pub use standard_error::{StandardError, standard_error};
