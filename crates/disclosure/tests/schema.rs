@@ -1,7 +1,8 @@
 //! The published schemas describe the JSON of every report, comparison and campaign, field by field.
 
 use analysis::compare::{
-    BoundDirection, ChangeBound, ComparedMetric, Comparison, MismatchPolicy, RunInput, compare, judge_bounds,
+    BoundDirection, ChangeBound, ComparedMetric, Comparison, MismatchPolicy, RunInput, ServerAnswer, compare,
+    judge_bounds,
 };
 use analysis::{METRICS, Metric, MetricValue};
 use disclosure::{CampaignRun, PriceSheet, render};
@@ -204,13 +205,16 @@ fn every_comparison_follows_its_schema() {
     let passes = passes();
     let mut comparison = compared(&passes);
     comparison.levels[0].figures[1].changes[0].interval = Some((0.7, 0.9));
+    let change = comparison.levels[0].figures[1].changes[0];
+    let as_found = Some((0.75, 0.85));
+    comparison.answers.push(ServerAnswer { side: 1, change, as_found, found_mostly: Some(0.05) });
     let bounds = [
         ChangeBound::new(ComparedMetric::Score, BoundDirection::Decrease, -0.05),
         ChangeBound::new(ComparedMetric::ErrorRatio, BoundDirection::Increase, 0.005),
     ];
     let judged = judge_bounds(&comparison, &inputs(&passes), &bounds);
     let json = through_text(&render::comparison_json(&comparison, &judged));
-    for filled in ["bounds", "unlike", "scalings", "levels", "sides", "configuration", "text"] {
+    for filled in ["answers", "bounds", "unlike", "scalings", "levels", "sides", "configuration", "text"] {
         assert!(json[filled].as_array().is_some_and(|all| !all.is_empty()), "{filled} is not looked at");
     }
     let schema = closed(published("comparison"));

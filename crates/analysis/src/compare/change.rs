@@ -2,14 +2,16 @@
 
 use model::Load;
 use stats::{
-    ComparisonFinding, Decision, HypothesisFamily, LogRatio, MeasuredFigure, POWER, decide_significance,
-    finding,
+    ComparisonFinding, Decision, HypothesisFamily, LogRatio, MeasuredFigure, POWER, Significance,
+    decide_after_first, decide_significance, finding,
 };
 use units::{Ratio, WallTime};
 
 use super::figures::is_valid;
-use super::interleaving::interleaved_pairs;
-use super::{ComparedMetric, Comparison, RunInput, best_point, between_runs, point_at};
+use super::interleaving::{N_PAIRS_MIN, interleaved_pairs};
+use super::{
+    ComparedMetric, Comparison, RunInput, ServerAnswer, answer, best_point, between_runs, point_at, processes,
+};
 use crate::LoadPointResult;
 
 /// The significance level: the probability of any false alarm where nothing differs.
@@ -47,6 +49,9 @@ pub struct FigureChange {
 pub enum IntervalBasis {
     /// Interleaved repetitions: the number of pairs.
     Interleaved(usize),
+    /// Interleaved turns of servers that ran all the time: the number of pairs. What two processes of identical code differ
+    /// by ([`super::BETWEEN_PROCESSES`]) is added to their scatter.
+    Turns(usize),
     /// Repetitions that were not interleaved: the numbers of the baseline and of the other.
     Repetitions(usize, usize),
     /// The seconds of too few runs to be repetitions, and the scatter that is expected between runs
@@ -62,6 +67,24 @@ struct Value {
     began: Option<WallTime>,
     /// The deviation of the figure that is expected from run to run.
     between: f64,
+    /// The deviation of its ratio to that of another process of identical code.
+    processes: f64,
+}
+
+/// What two sides are, as far as their repetitions show how processes of identical code differ.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Servers {
+    /// They do: of servers that were started for each run, and of one server with different settings.
+    Started,
+    /// They do not: two servers that were running all the time.
+    Running,
+}
+
+impl Servers {
+    fn of(runs: &[RunInput], base: &[usize], other: &[usize]) -> Servers {
+        let are_running = processes::are_of_running_servers(&runs[base[0]], &runs[other[0]]);
+        if are_running { Servers::Running } else { Servers::Started }
+    }
 }
 
 /// The compared ratio of one figure at one load, before its significance is decided.
@@ -69,6 +92,8 @@ struct Value {
 struct ComparedRatio {
     ratio: f64,
     log_ratio: Option<LogRatio>,
+    /// The same of the two processes as they are, without what processes of identical code differ by.
+    as_found: Option<LogRatio>,
     basis: IntervalBasis,
 }
 
@@ -91,10 +116,8 @@ pub(super) fn fill(comparison: &mut Comparison, runs: &[RunInput], groups: &[Vec
         .collect();
     let bests: Vec<Option<ComparedRatio>> =
         others().map(|side| best(runs, [&groups[0], &groups[side]])).collect();
-    let mut families: Vec<HypothesisFamily> =
-        figure_comparisons.iter().map(FigureComparison::family).collect();
-    families.extend(bests.iter().map(|best| HypothesisFamily { overall: p(best), loads: Vec::new() }));
-    let significance = decide_significance(&families, ALPHA);
+    let significance = decide(&figure_comparisons, &bests, answer::metric(comparison, runs));
+    comparison.answers = answers(&figure_comparisons, &significance, answer::metric(comparison, runs));
     for (figure_comparison, significance) in figure_comparisons.iter().zip(&significance) {
         let change = |found: &Option<ComparedRatio>, significance| {
             Some(found.as_ref()?.change(figure_comparison.metric, significance))
@@ -115,6 +138,59 @@ pub(super) fn fill(comparison: &mut Comparison, runs: &[RunInput], groups: &[Vec
             best.figures.changes.push(found.change(ComparedMetric::Score, significance.overall));
         }
     }
+}
+
+/// Decides which differences hold: of the figures of all sides, then of their highest valid loads, in this order.
+///
+/// Where servers took turns while they ran, the comparison is to answer which is faster. That is asked first, of one
+/// `metric` of each side with its part of the false alarms that are allowed; the others are looked at only if it differs.
+fn decide(
+    figures: &[FigureComparison],
+    bests: &[Option<ComparedRatio>],
+    metric: ComparedMetric,
+) -> Vec<Significance> {
+    let of_best = |best: &Option<ComparedRatio>| HypothesisFamily { overall: p(best), loads: Vec::new() };
+    if !figures.iter().any(FigureComparison::is_of_turns) {
+        let families: Vec<HypothesisFamily> =
+            figures.iter().map(FigureComparison::family).chain(bests.iter().map(of_best)).collect();
+        return decide_significance(&families, ALPHA);
+    }
+    let alpha = Ratio(ALPHA.0 / bests.len() as f64);
+    let mut of_figures = Vec::new();
+    let mut of_bests = Vec::new();
+    for (own, best) in figures.chunks(ComparedMetric::ALL.len()).zip(bests) {
+        let first = own.iter().position(|figure| figure.metric == metric).unwrap_or(0);
+        let families: Vec<HypothesisFamily> =
+            own.iter().map(FigureComparison::family).chain([of_best(best)]).collect();
+        let mut decided = decide_after_first(&families, first, alpha);
+        of_bests.extend(decided.pop());
+        of_figures.extend(decided);
+    }
+    of_figures.into_iter().chain(of_bests).collect()
+}
+
+/// Returns the answers of a comparison of servers that took turns while they ran: one for each side but the baseline.
+fn answers(
+    figures: &[FigureComparison],
+    significance: &[Significance],
+    metric: ComparedMetric,
+) -> Vec<ServerAnswer> {
+    let asked = figures.iter().zip(significance).filter(|(figure, _)| figure.metric == metric);
+    asked
+        .filter_map(|(figure, significance)| {
+            let found = figure.overall.filter(|found| matches!(found.basis, IntervalBasis::Turns(_)))?;
+            let change = found.change(metric, significance.overall);
+            Some(ServerAnswer {
+                side: figure.side,
+                change: FigureChange { n_loads: figure.n_loads, ..change },
+                as_found: found.as_found.and_then(|found| interval_of(&found, Ratio(1.0 - ALPHA.0))),
+                found_mostly: found
+                    .log_ratio
+                    .and_then(|found| found.detectable(significance.overall.level, answer::MOSTLY))
+                    .map(|more| more.0),
+            })
+        })
+        .collect()
 }
 
 /// The change of a metric over all loads, by itself, as bounds are judged.
@@ -143,6 +219,11 @@ pub(super) fn overall(
 }
 
 impl FigureComparison {
+    fn is_of_turns(&self) -> bool {
+        let all = self.overall.iter().chain(self.levels.iter().flatten());
+        all.into_iter().any(|found| matches!(found.basis, IntervalBasis::Turns(_)))
+    }
+
     fn family(&self) -> HypothesisFamily {
         HypothesisFamily { overall: p(&self.overall), loads: self.levels.iter().map(p).collect() }
     }
@@ -154,7 +235,7 @@ fn p(found: &Option<ComparedRatio>) -> f64 {
 
 impl ComparedRatio {
     /// Compares the figures of two sides; `None` if one has none.
-    fn of(a: &[Value], b: &[Value], seed: u64) -> Option<ComparedRatio> {
+    fn of(a: &[Value], b: &[Value], servers: Servers, seed: u64) -> Option<ComparedRatio> {
         if a.is_empty() || b.is_empty() {
             return None;
         }
@@ -164,12 +245,17 @@ impl ComparedRatio {
             let pairs: Vec<(f64, f64)> =
                 pairs.iter().map(|(one, other)| (a[*one].value, b[*other].value)).collect();
             let (from, to): (Vec<f64>, Vec<f64>) = pairs.iter().copied().unzip();
-            let ratio = ratio_of(&from, &to);
-            return Some(ComparedRatio {
-                ratio,
-                log_ratio: LogRatio::of_pairs(&pairs, seed),
-                basis: IntervalBasis::Interleaved(pairs.len()),
-            });
+            let of_turns = LogRatio::of_pairs(&pairs, seed);
+            // One unknown for all turns of both.
+            let between = Ratio(a.iter().chain(b).map(|one| one.processes).fold(0.0, f64::max));
+            let (log_ratio, basis) = match servers {
+                Servers::Started => (of_turns, IntervalBasis::Interleaved(pairs.len())),
+                Servers::Running => (
+                    of_turns.map(|found| found.between_processes(between)),
+                    IntervalBasis::Turns(pairs.len()),
+                ),
+            };
+            return Some(ComparedRatio { ratio: ratio_of(&from, &to), log_ratio, as_found: of_turns, basis });
         }
         let from = values(a);
         let to = values(b);
@@ -178,16 +264,13 @@ impl ComparedRatio {
             Some(found) => (Some(found), IntervalBasis::Repetitions(a.len(), b.len())),
             None => (of_phases(a, b), IntervalBasis::Phases),
         };
-        Some(ComparedRatio { ratio: ratio_of(&from, &to), log_ratio, basis })
+        Some(ComparedRatio { ratio: ratio_of(&from, &to), log_ratio, as_found: log_ratio, basis })
     }
 
     fn change(&self, metric: ComparedMetric, decision: Decision) -> FigureChange {
         let log_ratio = self.log_ratio.as_ref();
         let confidence = decision.confidence();
-        let interval = |confidence| {
-            let estimate = log_ratio.and_then(|found| found.ratio(confidence));
-            estimate.map(|estimate| (estimate.low, estimate.high))
-        };
+        let interval = |confidence| log_ratio.and_then(|found| interval_of(found, confidence));
         let detectable = log_ratio.and_then(|found| found.detectable(decision.level, POWER));
         FigureChange {
             metric,
@@ -202,6 +285,10 @@ impl ComparedRatio {
             basis: self.basis,
         }
     }
+}
+
+fn interval_of(found: &LogRatio, confidence: Ratio) -> Option<(f64, f64)> {
+    found.ratio(confidence).map(|estimate| (estimate.low, estimate.high))
 }
 
 fn of_phases(a: &[Value], b: &[Value]) -> Option<LogRatio> {
@@ -226,6 +313,7 @@ fn compare_figure(
     let seed = runs[0].plan.seed;
     let base = &groups[0];
     let other = &groups[side];
+    let servers = Servers::of(runs, base, other);
     let at = |group: &[usize], load: Load| -> Vec<Option<Value>> {
         group.iter().map(|run| value(&runs[*run], point_at(&runs[*run], load)?, metric)).collect()
     };
@@ -233,14 +321,22 @@ fn compare_figure(
     let table: Vec<[Vec<Option<Value>>; 2]> =
         loads.map(|load| [base, other].map(|group| at(group, load))).collect();
     let known = |side: &[Option<Value>]| side.iter().copied().flatten().collect::<Vec<Value>>();
-    let levels = table.iter().map(|[a, b]| ComparedRatio::of(&known(a), &known(b), seed)).collect();
-    // Over all loads only those count that every run has, so that all runs are compared at the same loads.
-    let whole: Vec<_> = table.iter().filter(|sides| sides.iter().flatten().all(Option::is_some)).collect();
+    let levels = table.iter().map(|[a, b]| ComparedRatio::of(&known(a), &known(b), servers, seed)).collect();
+    // Over all loads only those count that every run has, so that all runs are compared at the same loads. Of many short turns
+    // a few are not valid on most machines; they are left out, and those that followed them.
+    let is_whole = |sides: &&[Vec<Option<Value>>; 2]| match servers {
+        Servers::Started => sides.iter().flatten().all(Option::is_some),
+        Servers::Running => sides.iter().all(|side| N_PAIRS_MIN <= side.iter().flatten().count()),
+    };
+    let whole: Vec<_> = table.iter().filter(is_whole).collect();
     let over = |side: usize, group: &[usize]| {
-        let run = |run| over_loads(&whole.iter().filter_map(|row| row[side][run]).collect::<Vec<Value>>());
+        let run = |run: usize| {
+            let values: Option<Vec<Value>> = whole.iter().map(|row| row[side][run]).collect();
+            over_loads(&values?)
+        };
         (0..group.len()).filter_map(run).collect::<Vec<Value>>()
     };
-    let overall = ComparedRatio::of(&over(0, base), &over(1, other), seed);
+    let overall = ComparedRatio::of(&over(0, base), &over(1, other), servers, seed);
     FigureComparison { side, metric, overall, n_loads: whole.len(), levels }
 }
 
@@ -248,7 +344,13 @@ fn compare_figure(
 fn value(run: &RunInput, point: &LoadPointResult, metric: ComparedMetric) -> Option<Value> {
     let began = run.began.iter().find(|(index, _)| *index == point.index).map(|(_, began)| *began);
     let value = metric.of(point).filter(|_| is_valid(point))?;
-    Some(Value { value, shown: metric.shown(point), began, between: between_runs::deviation(point, metric) })
+    Some(Value {
+        value,
+        shown: metric.shown(point),
+        began,
+        between: between_runs::deviation(point, metric),
+        processes: processes::deviation(point, metric),
+    })
 }
 
 /// Returns the geometric mean of a run's figures at several loads, with the error that follows and the start time of
@@ -267,8 +369,10 @@ fn over_loads(values: &[Value]) -> Option<Value> {
             if 0.0 < lost { squares.powi(2) / lost } else { first_degrees_of_freedom(&all) };
         MeasuredFigure { value, relative: squares.sqrt() / n, degrees_of_freedom }
     });
-    let between = values.iter().map(|one| one.between).fold(0.0, f64::max);
-    Some(Value { value, shown, began: first.began, between })
+    let greatest = |of: fn(&Value) -> f64| values.iter().map(of).fold(0.0, f64::max);
+    let between = greatest(|one| one.between);
+    let processes = greatest(|one| one.processes);
+    Some(Value { value, shown, between, processes, ..*first })
 }
 
 fn first_degrees_of_freedom(all: &[MeasuredFigure]) -> f64 {
@@ -281,5 +385,5 @@ fn best(runs: &[RunInput], [base, other]: [&Vec<usize>; 2]) -> Option<ComparedRa
         let best = |run: &usize| value(&runs[*run], best_point(runs[*run].analysis)?, ComparedMetric::Score);
         group.iter().filter_map(best).collect()
     };
-    ComparedRatio::of(&of(base), &of(other), runs[0].plan.seed)
+    ComparedRatio::of(&of(base), &of(other), Servers::of(runs, base, other), runs[0].plan.seed)
 }

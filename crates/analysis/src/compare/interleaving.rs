@@ -3,7 +3,7 @@
 use units::WallTime;
 
 /// The fewest pairs that count as repetitions.
-const N_PAIRS_MIN: usize = 3;
+pub(super) const N_PAIRS_MIN: usize = 3;
 
 /// Returns the pairs of interleaved repetitions of two sides: indexes in `a` and `b` of those that followed each other.
 ///

@@ -6,6 +6,7 @@
 //! decided over all figures at all loads at once ([`stats::decide_significance`]), so that many comparisons do not
 //! create false differences.
 
+mod answer;
 mod between_runs;
 mod bound;
 mod change;
@@ -14,6 +15,7 @@ mod figures;
 mod interleaving;
 mod metric;
 mod plan_difference;
+mod processes;
 mod run_values;
 mod sides;
 mod web;
@@ -22,6 +24,7 @@ use model::{BenchmarkId, Load, Modification, Score, Words};
 use units::Nanos;
 
 pub use crate::run_input::RunInput;
+pub use answer::{MOSTLY, ServerAnswer, TURN_SCATTER, found_beforehand};
 pub use between_runs::BETWEEN_RUNS;
 pub use bound::{BoundDirection, BoundOutcome, ChangeBound, JudgedBound, judge_bounds};
 pub use change::{FigureChange, IntervalBasis};
@@ -29,6 +32,7 @@ pub use configuration::{ConfigurationDifference, READINGS, plain_value};
 pub use figures::{BestLoad, Figures};
 pub use metric::ComparedMetric;
 pub use plan_difference::PlanDifference;
+pub use processes::BETWEEN_PROCESSES;
 pub use sides::{ComparedSide, is_all_offered};
 
 pub(crate) use crate::run_input::best_point;
@@ -70,6 +74,9 @@ pub struct Comparison {
     pub configuration: Vec<ConfigurationDifference>,
     /// The scaling of each server that was run on several groups of CPUs.
     pub scalings: Vec<Scaling>,
+    /// The answers, where servers were loaded in turns while they ran: which is faster than the first, by how much. Empty
+    /// of other comparisons.
+    pub answers: Vec<ServerAnswer>,
 }
 
 /// One run of a comparison.
@@ -159,6 +166,7 @@ pub fn compare_with_baseline(
         levels: loads.iter().map(|load| level(runs, &groups, *load)).collect(),
         configuration: configuration::differences(runs, &groups),
         scalings: scalings(runs),
+        answers: Vec::new(),
     };
     change::fill(&mut comparison, runs, &groups);
     Ok(comparison)

@@ -6,6 +6,7 @@ mod chart;
 mod configuration;
 mod sentences;
 mod tables;
+mod turns;
 mod unlike;
 
 use analysis::VerdictState;
@@ -18,6 +19,7 @@ pub(crate) use bounds::{found_text, outcome_word, signed_percent};
 pub use configuration::configuration_table;
 pub use sentences::comparison_text;
 pub use tables::{comparison_changes, comparison_overall, comparison_summary, comparison_table};
+pub(crate) use turns::{answer_texts, certainty_text};
 pub use unlike::{compare_error_text, plan_difference_text};
 
 use crate::report::Terms;
@@ -69,7 +71,8 @@ fn banner(comparison: &Comparison) -> Banner {
     };
     let counted =
         format!("{} of {} runs valid", comparison.runs.len() - not_valid.len(), comparison.runs.len());
-    let answer = comparison_answer(comparison).map_or(String::new(), |answer| format!("{answer} "));
+    let answers = turns::answer_texts(comparison).into_iter().chain(comparison_answer(comparison));
+    let answer: String = answers.map(|answer| format!("{answer} ")).collect();
     let settings = if comparison.plan_differences.is_empty() {
         "benchmark, workload, protocol, phases, load, seed and generator are the same in all runs"
     } else {
@@ -83,11 +86,17 @@ fn banner(comparison: &Comparison) -> Banner {
         .iter()
         .map(|one| format!("different settings: {}", plan_difference_text(one)));
     Banner {
-        state: if not_valid.is_empty() { VerdictState::Valid } else { worst },
+        state: if not_valid.is_empty() || is_answered(comparison) { VerdictState::Valid } else { worst },
         text: Text::default().sentence(&format!("{answer}{counted}; {settings}.")),
         reasons: invalid.chain(different.map(Text::from)).collect(),
         modified: comparison.modifications.iter().map(modification_text).collect(),
     }
+}
+
+/// Returns whether all answers about servers that took turns have an interval: turns that are not valid were left out.
+fn is_answered(comparison: &Comparison) -> bool {
+    let mut answers = comparison.answers.iter();
+    !comparison.answers.is_empty() && answers.all(|answer| answer.change.interval.is_some())
 }
 
 fn summary(comparison: &Comparison) -> Vec<Block> {

@@ -6,7 +6,7 @@ use analysis::compare::{
 use stats::ComparisonFinding;
 use units::Nanos;
 
-use super::{comparison_answer, terms};
+use super::{answer_texts, certainty_text, comparison_answer, terms};
 use crate::report::Terms;
 
 /// Explanation of the confidence intervals of a comparison.
@@ -16,11 +16,14 @@ const ADJUSTED: &str =
 /// Ratio from which a difference is given as a factor ("2.0 times") instead of a percentage ("100 % more").
 const TIMES_MIN: f64 = 1.95;
 
-/// Returns the sentences of a comparison: the answer of an open-loop comparison, the differences of each side from the
+/// Returns the sentences of a comparison: the answer about servers that took turns while they ran, and how sure it is; the
+/// answer of an open-loop comparison, the differences of each side from the
 /// first, the basis of the confidence intervals, and the reason for missing intervals. Empty with a single side.
 pub fn comparison_text(comparison: &Comparison) -> Vec<String> {
     let terms = terms(comparison);
-    let mut text: Vec<String> = comparison_answer(comparison).into_iter().collect();
+    let mut text = answer_texts(comparison);
+    text.extend(certainty_text(comparison));
+    text.extend(comparison_answer(comparison));
     text.extend((1..comparison.sides.len()).map(|side| side_text(comparison, terms, side)));
     text.extend(basis_text(comparison));
     text.extend(lack_text(comparison));
@@ -184,7 +187,7 @@ fn basis_text(comparison: &Comparison) -> Vec<String> {
             bases.push(change.basis);
         }
     }
-    bases.iter().map(|basis| basis_sentence(*basis)).collect()
+    bases.iter().filter_map(|basis| basis_sentence(*basis)).collect()
 }
 
 /// Returns the number of differences without a confidence interval, with a remedy; `None` if all have one.
@@ -217,8 +220,10 @@ fn changes(comparison: &Comparison) -> impl Iterator<Item = &FigureChange> {
     others.flat_map(|figures| &figures.changes)
 }
 
-fn basis_sentence(basis: IntervalBasis) -> String {
-    match basis {
+/// Returns what intervals are based on; `None` where the answer says it.
+fn basis_sentence(basis: IntervalBasis) -> Option<String> {
+    Some(match basis {
+        IntervalBasis::Turns(_) => return None,
         IntervalBasis::Interleaved(n) => {
             format!("{ADJUSTED} They are based on {n} interleaved repetitions of each server.")
         }
@@ -231,7 +236,7 @@ fn basis_sentence(basis: IntervalBasis) -> String {
              10), and allow for what identical processes usually differ by, {} of the rate. `--repeat 5` measures it instead.",
             percent(BETWEEN_RUNS.0)
         ),
-    }
+    })
 }
 
 /// Returns a short name of a finding, with a symbol that does not depend on color.

@@ -1,8 +1,8 @@
 //! JSON of a comparison: the figures of all sides, and the differences of figures, plans and configuration.
 
 use analysis::compare::{
-    ComparedMetric, ComparedSide, Comparison, ConfigurationDifference, FigureChange, Figures, IntervalBasis,
-    JudgedBound, PlanDifference,
+    BETWEEN_PROCESSES, ComparedMetric, ComparedSide, Comparison, ConfigurationDifference, FigureChange,
+    Figures, IntervalBasis, JudgedBound, PlanDifference, ServerAnswer,
 };
 use analysis::scaling::Scaling;
 use serde_json::{Value, json};
@@ -33,6 +33,7 @@ pub fn comparison_json(comparison: &Comparison, judged: &[JudgedBound]) -> Value
             "version": comparison.benchmark.version,
             "title": comparison.benchmark.title,
         },
+        "answers": comparison.answers.iter().map(answer).collect::<Vec<_>>(),
         "text": comparison_text(comparison),
         "modifications": comparison.modifications,
         "unlike": comparison.plan_differences.iter().map(unlike).collect::<Vec<_>>(),
@@ -42,6 +43,29 @@ pub fn comparison_json(comparison: &Comparison, judged: &[JudgedBound]) -> Value
         "levels": levels.collect::<Vec<_>>(),
         "configuration": comparison.configuration.iter().map(configuration).collect::<Vec<_>>(),
         "scalings": comparison.scalings.iter().map(scaling).collect::<Vec<_>>(),
+    })
+}
+
+fn answer(answer: &ServerAnswer) -> Value {
+    let (speed, interval) = answer.speed();
+    let word = match (answer.is_faster(), interval, answer.change.finding) {
+        (_, None, _) => "no-answer",
+        (Some(true), ..) => "faster",
+        (Some(false), ..) => "slower",
+        (None, _, ComparisonFinding::TooShort | ComparisonFinding::TooNoisy) => "undecided",
+        (None, ..) => "no-difference",
+    };
+    json!({
+        "side": answer.side,
+        "answer": word,
+        "metric": answer.change.metric.name(),
+        "loads": answer.change.n_loads,
+        "speed_ratio": speed,
+        "speed_ratio_interval": interval,
+        "interval_confidence": answer.change.confidence.0,
+        "speed_ratio_interval_95_as_found": answer.speed_as_found(),
+        "processes_deviation": BETWEEN_PROCESSES.0,
+        "found_in_19_of_20": answer.found_mostly,
     })
 }
 
@@ -107,7 +131,7 @@ fn figures(figures: &Figures) -> Value {
 
 fn change(change: &FigureChange) -> Value {
     let (basis, pairs) = match change.basis {
-        IntervalBasis::Interleaved(n) => ("turns", Some([n, n])),
+        IntervalBasis::Interleaved(n) | IntervalBasis::Turns(n) => ("turns", Some([n, n])),
         IntervalBasis::Repetitions(a, b) => ("repetitions", Some([a, b])),
         IntervalBasis::Phases => ("phases", None),
     };
