@@ -5,6 +5,8 @@ use std::time::Duration;
 
 use drivers::TargetPolicy;
 
+use crate::family::ExternalServer;
+
 /// The most addresses that are tried.
 const TRIED_MAX: usize = 4;
 
@@ -19,6 +21,19 @@ pub(crate) fn remark(host: &str, loaded: SocketAddr, chooses: &str) -> Option<St
     let answering: Vec<SocketAddr> =
         others.filter(|address| TcpStream::connect_timeout(address, ANSWER_MAX).is_ok()).collect();
     sentence(host, loaded, &answering, chooses)
+}
+
+/// Time limit for a server to accept a connection before a run begins.
+const ACCEPT_MAX: Duration = Duration::from_secs(2);
+
+/// Returns whether a running server accepts a connection at one of its addresses; of one without an address, `true`.
+/// Nothing is sent.
+pub fn answers(server: &ExternalServer) -> bool {
+    let is_socket = matches!(server, ExternalServer::Web(target, _) if target.socket().is_some());
+    let Some((host, port)) = server.host_and_port().filter(|_| !is_socket) else { return true };
+    let addresses = TargetPolicy.resolve(host, port).unwrap_or_default();
+    let tried = addresses.iter().take(TRIED_MAX);
+    tried.into_iter().any(|address| TcpStream::connect_timeout(address, ACCEPT_MAX).is_ok())
 }
 
 fn sentence(host: &str, loaded: SocketAddr, others: &[SocketAddr], chooses: &str) -> Option<String> {

@@ -5,7 +5,7 @@
 //! the run, or before each load point, as the family states. Several plans take turns. It prints nothing: what goes on
 //! is told to an [`Observer`].
 //!
-//! From top to bottom: `run` (turns), `session` (one run), `order` (of its load points), `laboratory` (the seam to
+//! From top to bottom: `run` (runs in turns, whose order is in `turns`), `session` (one run), `order` (of its load points), `laboratory` (the seam to
 //! machines), `local` (this machine), `load` (the load side, a `thread` for each load CPU), `agents` with `agent_link`
 //! (the load side where load agents are processes of their own, and the links to them), `collect`, `seconds` and `watch`
 //! (what comes of it), `family` (what differs between protocol families). `transcripts` holds the order of events against a
@@ -41,6 +41,7 @@ mod setup_error;
 mod stop;
 mod testbed_disclosure;
 mod thread;
+mod turns;
 mod verify;
 mod wait;
 mod watch;
@@ -52,6 +53,7 @@ mod simulated_load;
 #[cfg(test)]
 mod transcripts;
 
+pub use addresses::answers;
 pub use agent_error::{AgentError, AgentFailureKind, AgentRecordError};
 pub use agent_link::{
     AgentFleet, AgentHello, AgentOptions, AgentPlace, ConnectError, ConnectProblem, ConnectedAgent, untrusted,
@@ -70,4 +72,5 @@ pub use request::{LoadMachines, Monitoring, RunRequest, ServerChoice};
 pub use run::run;
 pub use seconds::CollectError;
 pub use setup_error::SetupError;
+pub use turns::TurnOrder;
 pub use verify::{VerifyError, WrongObject};

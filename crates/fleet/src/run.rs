@@ -12,10 +12,11 @@ use crate::local::LocalLab;
 use crate::request::RunRequest;
 use crate::run_load::RunLoad;
 use crate::session::{RunSession, interrupted};
+use crate::turns::TurnOrder;
 use crate::verify::VerifyError;
 
-/// Runs one plan, or several that take turns: every load point is run with each of them before the next one, beginning
-/// with another one each time, so that what changes on the machine concerns all alike. Returns how each run ended; its
+/// Runs one plan, or several that take turns in this order: every load point is run with each of them before the next one,
+/// so that what changes on the machine concerns all alike. Returns how each run ended; its
 /// run file holds everything else.
 ///
 /// A run that fails does not end the others, nor does one that is refused because the disk has no room for its files beside
@@ -24,10 +25,11 @@ use crate::verify::VerifyError;
 /// was recorded stays.
 pub fn run<O: Observer + Send>(
     requests: &[RunRequest<'_>],
+    order: TurnOrder,
     observer: &mut O,
     stop: &AtomicBool,
 ) -> Vec<Result<RunEnding, FleetError>> {
-    run_in(requests, observer, stop, |request, observer, stop| {
+    run_in(requests, order, observer, stop, |request, observer, stop| {
         LocalLab::start(request, observer, stop, |plan, clock| RunLoad::of(request, plan, clock))
     })
 }
@@ -35,6 +37,7 @@ pub fn run<O: Observer + Send>(
 /// Does the same in laboratories that `start` makes, one for each run.
 pub(crate) fn run_in<L: Laboratory, O: Observer + Send>(
     requests: &[RunRequest<'_>],
+    order: TurnOrder,
     observer: &mut O,
     stop: &AtomicBool,
     mut start: impl FnMut(&RunRequest<'_>, &mut O, &AtomicBool) -> Result<L, FleetError>,
@@ -64,8 +67,7 @@ pub(crate) fn run_in<L: Laboratory, O: Observer + Send>(
     }
     for round in 0.. {
         let mut has_run = false;
-        for step in 0..turns.len() {
-            let index = (round + step) % turns.len();
+        for index in order.turns(round, turns.len()) {
             let InterleavedRun::Running(session) = &mut turns[index] else { continue };
             let Some(point) = session.next_point() else { continue };
             has_run = true;

@@ -19,6 +19,7 @@ use crate::family::ExternalServer;
 use crate::order::StepOrder;
 use crate::request::{LoadMachines, Monitoring, RunRequest, ServerChoice};
 use crate::run::run_in;
+use crate::turns::TurnOrder;
 
 /// Lines of transcripts are indented so in this file.
 const INDENT: &str = "        ";
@@ -44,11 +45,12 @@ fn check_in(order: &'static StepOrder, plans: &[Plan], trouble: Option<InjectedF
     let transcript = Transcript::default();
     let stop: &'static AtomicBool = Box::leak(Box::new(AtomicBool::new(false)));
     let mut n_started = 0;
-    let endings = run_in(&requests, &mut transcript.clone(), stop, |request, _, _| {
-        n_started += 1;
-        let trouble = trouble.filter(|_| n_started == 1);
-        Ok(FakeLab::start(request, trouble, order, &transcript, stop))
-    });
+    let endings =
+        run_in(&requests, TurnOrder::of(requests.len()), &mut transcript.clone(), stop, |request, _, _| {
+            n_started += 1;
+            let trouble = trouble.filter(|_| n_started == 1);
+            Ok(FakeLab::start(request, trouble, order, &transcript, stop))
+        });
     for (index, (ending, file)) in endings.iter().zip(&files).enumerate() {
         let ending = match ending {
             Ok(ending) => format!("{ending:?}"),
@@ -925,12 +927,13 @@ fn a_run_without_room_for_its_files_beside_those_of_others_is_refused() {
     let mut bytes = [free / 10 * 6, free / 10 * 6, 1 << 20].into_iter();
     let transcript = Transcript::default();
     let stop: &'static AtomicBool = Box::leak(Box::new(AtomicBool::new(false)));
-    let endings = run_in(&requests, &mut transcript.clone(), stop, |request, _, _| {
-        let mut lab = FakeLab::start(request, None, &StepOrder::STATEFUL, &transcript, stop);
-        let directory = folder.path().to_owned();
-        lab.disk_use = bytes.next().map(|each| DiskUse { users: 1, each, directory });
-        Ok(lab)
-    });
+    let endings =
+        run_in(&requests, TurnOrder::of(requests.len()), &mut transcript.clone(), stop, |request, _, _| {
+            let mut lab = FakeLab::start(request, None, &StepOrder::STATEFUL, &transcript, stop);
+            let directory = folder.path().to_owned();
+            lab.disk_use = bytes.next().map(|each| DiskUse { users: 1, each, directory });
+            Ok(lab)
+        });
     let expected = free / 10 * 6;
     assert!(
         matches!(&endings[..], [Ok(RunEnding::Complete), Err(FleetError::NoRoom { others, .. }), Ok(RunEnding::Complete)]

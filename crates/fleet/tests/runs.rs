@@ -7,7 +7,7 @@ use drivers::Trust;
 use drivers::web::{Target, TargetAccess};
 use fleet::{
     Event, ExternalServer, FleetError, INTERRUPTED, LoadMachines, Monitoring, Observer, RunRequest,
-    ServerChoice, VerifyError, run,
+    ServerChoice, TurnOrder, VerifyError, run,
 };
 use model::{AgentPlan, FileSet, IntervalRecord, Notes, Phase, Plan, RunEnding, Secrets};
 use runfile::{ReadExtent, Record, Run};
@@ -113,7 +113,7 @@ fn everything_the_threads_did_is_reported_and_stored() {
     let plan = plan(&[3, 1]);
     let (server, target) = serve(plan.file_set());
     let mut log = EventLog::default();
-    let ended = run(&[request(&plan, &target, &path)], &mut log, &NEVER);
+    let ended = run(&[request(&plan, &target, &path)], TurnOrder::of(1), &mut log, &NEVER);
     assert!(matches!(ended[..], [Ok(RunEnding::Complete)]), "{ended:?}");
     assert_eq!(
         log.order,
@@ -164,7 +164,7 @@ fn runs_take_turns_and_one_that_cannot_start_does_not_end_the_others() {
         request(&plan, &target, &paths[2]),
     ];
     let mut log = EventLog::default();
-    let ended = run(&requests, &mut log, &NEVER);
+    let ended = run(&requests, TurnOrder::of(3), &mut log, &NEVER);
     assert!(
         matches!(ended[0], Ok(RunEnding::Complete)) && matches!(ended[2], Ok(RunEnding::Complete)),
         "{ended:?}"
@@ -196,7 +196,7 @@ fn an_interrupt_ends_all_runs_and_keeps_the_records() {
     let (_server, target) = serve(plan.file_set());
     let requests = [request(&plan, &target, &paths[0]), request(&plan, &target, &paths[1])];
     let mut log = EventLog { stop_after: Some((1, &STOP)), ..EventLog::default() };
-    let ended = run(&requests, &mut log, &STOP);
+    let ended = run(&requests, TurnOrder::of(2), &mut log, &STOP);
     let stopped = RunEnding::Stopped(INTERRUPTED.to_owned());
     assert!(ended.iter().all(|one| one.as_ref().is_ok_and(|ending| *ending == stopped)), "{ended:?}");
     assert!(0 < intervals(&paths[0]).iter().map(|one| one.flow.ok).sum::<u64>());
@@ -217,7 +217,7 @@ fn a_server_with_other_files_is_refused_before_load() {
     files.content_seed += 1;
     let (server, target) = serve(files);
     let mut log = EventLog::default();
-    let ended = run(&[request(&plan, &target, &path)], &mut log, &NEVER);
+    let ended = run(&[request(&plan, &target, &path)], TurnOrder::of(1), &mut log, &NEVER);
     let Err(FleetError::Verify(VerifyError::Wrong { n_wrong: 1, n_objects: 1, named, .. })) = &ended[0]
     else {
         panic!("{ended:?}")
@@ -236,7 +236,7 @@ fn an_existing_run_file_is_kept() {
     let plan = plan(&[1]);
     let (_server, target) = serve(plan.file_set());
     let mut log = EventLog::default();
-    let ended = run(&[request(&plan, &target, &path)], &mut log, &NEVER);
+    let ended = run(&[request(&plan, &target, &path)], TurnOrder::of(1), &mut log, &NEVER);
     assert!(matches!(ended[0], Err(FleetError::RunFile(_))), "{ended:?}");
     assert_eq!(std::fs::read_to_string(&path).unwrap(), "precious");
     assert_eq!(log.intervals, []);

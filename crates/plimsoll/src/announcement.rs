@@ -1,7 +1,8 @@
 //! The announcement of a run: its plans, as they are printed before it or instead of it.
 
+use analysis::compare::{TURN_SCATTER, found_beforehand};
 use model::{Plan, Refinement, SutPlan};
-use units::Bytes;
+use units::{Bytes, Ratio};
 
 use crate::candidate::Candidate;
 use crate::plan_lines;
@@ -20,7 +21,9 @@ pub(crate) fn announce(runs: &[PlannedRun]) {
 pub(crate) fn announcement(runs: &[PlannedRun]) -> String {
     let plan = &runs[0].plan;
     let benchmark = &plan.benchmark;
-    let mut lines = vec![if benchmark.is_urls() {
+    let mut lines = vec![if runs.iter().any(|run| 0 < run.candidate.page) {
+        format!("{} running servers, compared", servers(runs).len())
+    } else if benchmark.is_urls() {
         benchmark.title.clone()
     } else {
         format!("{} (`{}`, version {})", benchmark.title, benchmark.id, benchmark.version)
@@ -29,10 +32,50 @@ pub(crate) fn announcement(runs: &[PlannedRun]) -> String {
     lines.extend(lines_of_all(runs, |plan| vec![plan_lines::protocol_line(plan)]));
     lines.extend(plan_lines::certificates_line(plan));
     lines.extend(lines_of_all(runs, plan_lines::modified_lines));
-    lines.extend(runs.iter().map(|run| server_line(&run.plan.sut, &run.candidate)));
+    lines.extend(servers(runs).into_iter().map(|run| server_line(&run.plan.sut, &run.candidate)));
     lines.push(load_line(plan));
+    lines.extend(turns_line(runs));
     lines.push(total_line(runs));
     lines.join("\n")
+}
+
+/// Returns the first run of each server.
+fn servers(runs: &[PlannedRun]) -> Vec<&PlannedRun> {
+    let is_first = |(index, run): &(usize, &PlannedRun)| {
+        !runs[..*index].iter().any(|other| is_of_one_server(other, run))
+    };
+    runs.iter().enumerate().filter(is_first).map(|(_, run)| run).collect()
+}
+
+fn is_of_one_server(one: &PlannedRun, other: &PlannedRun) -> bool {
+    one.candidate.title == other.candidate.title
+}
+
+/// Says how servers that are already running take turns, and what difference that will show; `None` of other runs.
+fn turns_line(runs: &[PlannedRun]) -> Option<String> {
+    let servers = servers(runs);
+    let is_compared = 1 < servers.len() && servers.iter().all(|run| !run.candidate.address.is_empty());
+    let n_turns = runs.len() / servers.len().max(1);
+    is_compared.then(|| {
+        let labels: Vec<&str> = servers.iter().filter_map(|run| run.candidate.state.as_deref()).collect();
+        let backward: Vec<&str> = labels.iter().rev().copied().collect();
+        let order = format!("{} – {}", labels.join(" "), backward.join(" "));
+        let alpha = Ratio(0.05 / (servers.len() - 1) as f64);
+        let finds = match found_beforehand(n_turns, alpha) {
+            Some(more) => format!(
+                "a difference of {} is found in 19 of 20 comparisons if turns scatter by {}",
+                percent(more),
+                percent(TURN_SCATTER.0)
+            ),
+            None => "too few for an answer with an interval: `--repeat 4` or more".to_owned(),
+        };
+        format!("turns         {n_turns} of each at each load point, {order} – …; {finds}")
+    })
+}
+
+/// Formats a share in percent, with one digit behind the point.
+fn percent(share: f64) -> String {
+    format!("{:.1} %", 100.0 * share)
 }
 
 /// Lists what all plans say once, and after it what only some say, with the names of their servers.
@@ -66,7 +109,7 @@ fn server_line(sut: &SutPlan, candidate: &Candidate) -> String {
     let disk = sut.disk.map(|disk| format!("; disk up to {disk}"));
     let cache = sut.accelerator().map(|one| format!("; cache up to {}", Bytes(one.cache_bytes)));
     let more = [memory, disk, cache].into_iter().flatten().collect::<String>();
-    format!("server        {}, CPUs {}, {quota}{more}", candidate.label, cpus(&sut.cpus))
+    format!("server        {}, CPUs {}, {quota}{more}", candidate.title, cpus(&sut.cpus))
 }
 
 fn total_line(runs: &[PlannedRun]) -> String {
@@ -88,8 +131,13 @@ fn total_line(runs: &[PlannedRun]) -> String {
         }
         (None, None, None) => ("", format!("{} load points", plan.load_points.len())),
     };
-    let servers =
-        if runs.len() == 1 { String::new() } else { format!(" for each of {} servers", runs.len()) };
+    let (n, n_servers) = (runs.len(), servers(runs).len());
+    let servers = match n / n_servers.max(1) {
+        _ if n == 1 => String::new(),
+        times if 1 < n_servers && 1 < times => format!(" for each of {n_servers} servers, {times} times"),
+        times if 1 < times => format!(", {times} times"),
+        _ => format!(" for each of {n} servers"),
+    };
     format!("total time    {about}{} of load: {what}{servers}", length(preflight::load_time(runs)))
 }
 

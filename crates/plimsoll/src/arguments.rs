@@ -186,7 +186,7 @@ pub(crate) struct ShowArguments {
 }
 
 /// Changes to the benchmark's plan.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 pub(crate) struct PlanArguments {
     /// Benchmark: an id from `plimsoll list`, or the path of a benchmark definition (TOML); or the URLs of pages of a
     /// running server: `http://localhost:8080/`
@@ -290,7 +290,7 @@ fn of_flags<const N: usize>(
 }
 
 /// Flags that override load, limits and phases: the fields of `model::Overrides`.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 pub(crate) struct OverrideArguments {
     /// Run the benchmark's short form, which takes less than a minute; the result is marked as modified
     #[arg(long)]
@@ -362,7 +362,7 @@ impl OverrideArguments {
 }
 
 /// Flags that are shorthands for settings of the protocol of web servers.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 pub(crate) struct ProtocolArguments {
     /// Timeout of one operation
     #[arg(long, value_name = "TIME", value_parser = ShorthandParser::of("time-limit"), allow_negative_numbers = true)]
@@ -409,16 +409,16 @@ impl ProtocolArguments {
 }
 
 /// The server under test and the division of CPUs.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 pub(crate) struct SutArguments {
     /// Test a server that is already running: `http://HOST:PORT/`, `https://HOST/` or `HOST:PORT`; an
     /// application server: `app://HOST:PORT`, or `http://HOST:PORT` if it speaks HTTP; a directory of this machine:
     /// `file:///PATH`; a share of a file server: `smb://USER@HOST:PORT/SHARE`, with the password from `PLIMSOLL_PASSWORD` or the
     /// file of `PLIMSOLL_PASSWORD_FILE`; an export of a file server: `nfs://HOST:PORT/EXPORT`; a server of order-entry data: `orders://HOST:PORT`; a database, for order entry or statements of your own: `postgres://USER@HOST:PORT/DATABASE` with
     /// the password from `PGPASSWORD`, the file of `PGPASSFILE` or `~/.pgpass`, or `mysql://USER@HOST:PORT` with the password from
-    /// `MYSQL_PWD`
+    /// `MYSQL_PWD`. Given several times, the servers are loaded in turns and compared
     #[arg(long, value_name = "URL", conflicts_with_all = ["sut", "sut_cpus", "sut_quota"])]
-    pub target: Option<String>,
+    pub target: Vec<String>,
     /// TLS to a target: trust only the certificate authorities in this file (PEM) instead of this machine's; a self-signed
     /// certificate is its own authority
     #[arg(long, value_name = "FILE", conflicts_with = "insecure")]
@@ -477,12 +477,14 @@ pub(crate) struct SutArguments {
     #[arg(long, value_name = "NUMBERS", value_delimiter = ',', conflicts_with_all = ["target", "sut_cpus"])]
     pub sut_groups: Vec<usize>,
     /// Name of the server's state in this run: `before`, `php 8.4`; `plimsoll compare` treats runs of one server with
-    /// different labels as different servers, and those with the same label as repetitions
+    /// different labels as different servers, and those with the same label as repetitions. Of several servers that are
+    /// running, once for each, in place of A and B
     #[arg(long, value_name = "NAME", value_parser = label)]
-    pub label: Option<String>,
-    /// Repeat each server N times, interleaved
-    #[arg(long, value_name = "TIMES", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=100))]
-    pub repeat: u32,
+    pub label: Vec<String>,
+    /// Repeat each server N times, interleaved; by default once, with `--compare` 8 times and with several `--target`s 4
+    /// times
+    #[arg(long, value_name = "TIMES", value_parser = clap::value_parser!(u32).range(1..=100))]
+    pub repeat: Option<u32>,
     /// CPUs of the load generator, one thread each
     #[arg(long, value_name = "CPUS", value_parser = cpu_list)]
     pub load_cpus: Option<CpuList>,
@@ -529,6 +531,13 @@ pub(crate) struct RunArguments {
     pub url: UrlArguments,
     #[command(flatten, next_help_heading = "Server and load generator")]
     pub sut: SutArguments,
+    /// Of servers that are compared: end with exit code 5 if a change is beyond a bound with 95 % certainty: `rate<-5%`,
+    /// `mean>+5%`, `p99>+10%`, `cpu>+20%`, `errors>+0.5%`; separated by commas, and may be repeated
+    #[arg(long, value_name = "BOUNDS", value_parser = bounds, help_heading = "Output")]
+    pub fail_if: Vec<BoundList>,
+    /// Exit code 5 also if a bound of `--fail-if` is undecided
+    #[arg(long, requires = "fail_if", help_heading = "Output")]
+    pub strict: bool,
     /// Perform the load by load agents, processes of their own: `ssh=USER@HOST` on other machines, which need this build of
     /// Plimsoll and a server that is already running; `local=2` so many on this one
     #[arg(long, value_name = "PLACES", value_delimiter = ',', help_heading = "Server and load generator")]

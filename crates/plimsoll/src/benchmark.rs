@@ -35,6 +35,8 @@ pub(crate) struct ChosenBenchmark {
 pub(crate) struct Subject {
     /// The benchmark.
     pub chosen: ChosenBenchmark,
+    /// Those of the other servers, where each has a page of its own; else empty.
+    pub others: Vec<ChosenBenchmark>,
     /// Overrides of its definition by the run, on a server that planning replaces.
     pub overrides: Overrides,
     /// The settings of its family that are given.

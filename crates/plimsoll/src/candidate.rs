@@ -31,6 +31,13 @@ pub(crate) struct Candidate {
     pub group: Option<usize>,
     /// The settings of the benchmark's family that it is loaded with.
     pub settings: Vec<ChosenSetting>,
+    /// The label of its state in the plan, if it has one.
+    pub state: Option<String>,
+    /// The server as the user named it, with its page where it is loaded by one of its own; empty unless several that are
+    /// already running are compared.
+    pub address: String,
+    /// The number of its page among those of servers that are compared by pages of their own; else 0.
+    pub page: usize,
 }
 
 /// The server that the user chose.

@@ -2,6 +2,7 @@
 
 use drivers::TargetPolicy;
 use fleet::{ExternalServer, FleetError};
+use languages::{foreign_text, without_credentials};
 use model::{Family, Gateway, GatewayKind};
 use testbed::{Recipe, SutError};
 
@@ -18,10 +19,12 @@ use crate::settings::SettingCombination;
 const WORKERS: u32 = 4;
 
 /// Lists the servers to run: all combinations of server, gateway, number of workers, accelerator and number of CPUs,
-/// each repeated as requested. `has_dynamic_pages` is whether programs generate pages of the workload.
+/// each repeated as requested. `pages` are the URLs of servers that are compared by pages of their own, and
+/// `has_dynamic_pages` is whether programs generate pages of the workload.
 pub(crate) fn candidates(
     arguments: &SutArguments,
     settings: &[SettingCombination],
+    pages: &[&str],
     family: Family,
     has_dynamic_pages: bool,
 ) -> Result<Vec<Candidate>, Failure> {
@@ -31,17 +34,17 @@ pub(crate) fn candidates(
         let error = "`--gateway` and `--workers` apply to dynamic pages, but this benchmark has only files";
         return Err(Failure::usage(error));
     }
-    let servers = servers(arguments, family)?;
+    let servers = servers(arguments, pages, family)?;
     let accelerators = accelerators(arguments)?;
     let mut bare = Vec::new();
-    for (name, server) in &servers {
+    for NamedServer { name, address, state, page, server } in &servers {
         let gateways = gateways(arguments, server, has_dynamic_pages)?;
         if let ChosenServer::Recipe(recipe) = server {
             check_recipe(recipe, arguments.profile.as_deref(), &gateways)?;
         }
         for gateway in gateways {
             let label = server_name(name, gateway, arguments.profile.as_deref());
-            let title = label.clone();
+            let title = if address.is_empty() { label.clone() } else { format!("{label} ({address})") };
             let server = server.clone();
             bare.push(Candidate {
                 label,
@@ -51,6 +54,9 @@ pub(crate) fn candidates(
                 accelerator: None,
                 group: None,
                 settings: Vec::new(),
+                state: state.clone(),
+                address: address.clone(),
+                page: *page,
             });
         }
     }
@@ -63,7 +69,7 @@ pub(crate) fn candidates(
                 .hint("to run a server twice, use `--repeat 2`"));
         }
     }
-    Ok(repeated(in_groups(all, &arguments.sut_groups), arguments.repeat))
+    Ok(repeated(in_groups(all, &arguments.sut_groups), arguments.repeat.unwrap_or(1)))
 }
 
 /// Puts every accelerator in front of every server.
@@ -81,8 +87,9 @@ fn behind(bare: &[Candidate], accelerators: &[Option<ChosenAccelerator>]) -> Vec
 /// Loads every server with every combination of settings; a setting with several values is shown in the label.
 fn with_settings(all: &[Candidate], combinations: &[SettingCombination]) -> Vec<Candidate> {
     let with = |one: &Candidate, SettingCombination { settings, label }: &SettingCombination| {
+        let title = format!("{}{label}", one.title);
         let label = format!("{}{label}", one.label);
-        Candidate { title: label.clone(), label, settings: settings.clone(), ..one.clone() }
+        Candidate { title, label, settings: settings.clone(), ..one.clone() }
     };
     all.iter().flat_map(|one| combinations.iter().map(move |settings| with(one, settings))).collect()
 }
@@ -178,17 +185,69 @@ fn accelerators(arguments: &SutArguments) -> Result<Vec<Option<ChosenAccelerator
     }
 }
 
-/// Lists the servers by their names: the target, those of `--sut`, or the one that the family loads without either.
-fn servers(arguments: &SutArguments, family: Family) -> Result<Vec<(String, ChosenServer)>, Failure> {
-    if let Some(url) = &arguments.target {
-        return Ok(vec![(url.clone(), ChosenServer::External(external(url, arguments, family)?))]);
+/// A server by its names.
+struct NamedServer {
+    /// The name of its run.
+    name: String,
+    /// Where it is, if its name does not say that.
+    address: String,
+    /// The label of its state.
+    state: Option<String>,
+    /// The number of its page.
+    page: usize,
+    server: ChosenServer,
+}
+
+/// Lists the servers: the targets, those of `--sut`, or the one that the family loads without either. All that were
+/// started by their names have the same label.
+fn servers(arguments: &SutArguments, pages: &[&str], family: Family) -> Result<Vec<NamedServer>, Failure> {
+    let state = arguments.label.first().cloned();
+    if let [_, _, ..] = arguments.target.as_slice() {
+        return targets(arguments, pages, family);
+    }
+    if 1 < arguments.label.len() {
+        return Err(Failure::usage(format!("`--label` is given {} times", arguments.label.len()))
+            .hint("several servers that are already running, by URLs or `--target`, have a label each"));
+    }
+    if let Some(url) = arguments.target.first() {
+        let server = ChosenServer::External(external(url, arguments, family)?);
+        return Ok(vec![NamedServer { name: url.clone(), address: String::new(), state, page: 0, server }]);
     }
     let default = default_data(family).map_or(BUILT_IN, |data| data.name);
     let names = match arguments.sut.as_slice() {
         [] => vec![default],
         names => names.iter().map(String::as_str).collect(),
     };
-    names.into_iter().map(|name| named(name, family).map(|server| (name.to_owned(), server))).collect()
+    let of_name = |name: &str| {
+        let server = named(name, family)?;
+        let name = name.to_owned();
+        Ok(NamedServer { name, address: String::new(), state: state.clone(), page: 0, server })
+    };
+    names.into_iter().map(of_name).collect()
+}
+
+/// Lists several targets. Their runs are named by labels, A and B unless the user gives others: addresses can be long, and
+/// those of two pages of one server are the same.
+fn targets(arguments: &SutArguments, pages: &[&str], family: Family) -> Result<Vec<NamedServer>, Failure> {
+    let of_target = |(index, target): (usize, &String)| {
+        let own = arguments.label.get(index).cloned();
+        let name = own.unwrap_or_else(|| letter(index));
+        let shown = pages.get(index).map_or_else(|| without_credentials(target), |page| (*page).to_owned());
+        Ok(NamedServer {
+            address: foreign_text(&shown),
+            state: Some(name.clone()),
+            name,
+            page: if pages.is_empty() { 0 } else { index },
+            server: ChosenServer::External(external(target, arguments, family)?),
+        })
+    };
+    arguments.target.iter().enumerate().map(of_target).collect()
+}
+
+/// Returns the letter of a server: A, B.
+fn letter(index: usize) -> String {
+    let index = u8::try_from(index % 26).unwrap_or_default();
+    char::from(b'A' + index).to_string()
 }
 
 /// Returns the data that a family loads where no server is named, in place of one; `None` of a family that loads a server.
@@ -296,6 +355,9 @@ mod tests {
             accelerator: None,
             group: None,
             settings: Vec::new(),
+            state: None,
+            address: String::new(),
+            page: 0,
         };
         let labels = |groups: &[usize]| -> Vec<String> {
             in_groups(vec![one.clone()], groups).into_iter().map(|one| one.label).collect()

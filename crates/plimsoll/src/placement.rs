@@ -135,7 +135,7 @@ pub(crate) fn beside_server(load: Option<&[u32]>, threads: u32) -> Result<CpuPla
 /// Returns the CPU quota of a plan's server if the arguments determine it; `None` if it follows from a calibration.
 pub(crate) fn fixed_quota(arguments: &SutArguments, plan: &Plan) -> Option<CpuQuota> {
     let quota = |cpus, reason: &str| Some(CpuQuota { cpus, reason: reason.to_owned() });
-    if arguments.target.is_some() {
+    if !arguments.target.is_empty() {
         return quota(None, "Plimsoll does not control this server");
     }
     if let Some(asked) = arguments.sut_quota {

@@ -4,6 +4,7 @@ use languages::{foreign_text, without_credentials};
 
 use crate::arguments::{PlanArguments, SutArguments};
 use crate::benchmark::{self, ChosenBenchmark, Subject};
+use crate::compared_servers::{check_number, refuse_search};
 use crate::exit::Failure;
 use crate::url;
 use crate::url_arguments::UrlArguments;
@@ -16,13 +17,18 @@ use crate::url_words::{command_for, is_url};
 /// There is no such benchmark, it is not valid, or arguments contradict each other.
 pub(crate) fn choose(
     mut plan: PlanArguments,
-    url: UrlArguments,
+    mut url: UrlArguments,
     mut sut: SutArguments,
 ) -> Result<Subject, Failure> {
+    check_targets(&sut)?;
     if plan.subjects.is_empty() && url.urls.is_none() && url.curl.is_none() {
-        plan.subjects.extend(sut.target.take().map(target_as_url).transpose()?);
+        url.compare |= 1 < sut.target.len();
+        let targets = std::mem::take(&mut sut.target).into_iter();
+        plan.subjects = targets.map(target_as_url).collect::<Result<_, Failure>>()?;
     }
-    let subject = if url::is_asked(&plan.subjects, &url) {
+    let subject = if url.compare && (url::is_asked(&plan.subjects, &url) || sut.target.len() < 2) {
+        url::make_compared(plan, url, sut)?
+    } else if url::is_asked(&plan.subjects, &url) {
         url::make(plan, url, sut)?
     } else {
         of_benchmark(&plan, &url, sut)?
@@ -49,15 +55,31 @@ fn target_as_url(target: String) -> Result<String, Failure> {
 }
 
 fn of_benchmark(plan: &PlanArguments, url: &UrlArguments, sut: SutArguments) -> Result<Subject, Failure> {
-    let chosen = benchmark(&plan.subjects, url)?;
-    let named = chosen.benchmark.definition.target.as_ref().filter(|_| sut.sut.is_empty());
-    let target = sut.target.or_else(|| named.cloned());
-    Ok(Subject {
-        overrides: plan.overrides()?,
-        settings: plan.settings(),
-        sut: SutArguments { target, ..sut },
-        chosen,
-    })
+    let asked = UrlArguments { compare: url.compare && sut.target.len() < 2, ..url.clone() };
+    let chosen = benchmark(&plan.subjects, &asked)?;
+    let mut sut = sut;
+    if sut.target.is_empty() && sut.sut.is_empty() {
+        sut.target.extend(chosen.benchmark.definition.target.clone());
+    }
+    if 1 < sut.target.len() {
+        refuse_search(plan)?;
+        sut.repeat = sut.repeat.or(Some(TURNS));
+    }
+    Ok(Subject { overrides: plan.overrides()?, settings: plan.settings(), sut, chosen, others: Vec::new() })
+}
+
+/// Number of turns of each of several targets at each load point of a benchmark, unless the user says how many.
+const TURNS: u32 = 4;
+
+/// Checks the targets: how many, and whether one is named twice.
+fn check_targets(sut: &SutArguments) -> Result<(), Failure> {
+    let targets = &sut.target;
+    if let Some(twice) = targets.iter().enumerate().find(|(index, one)| targets[..*index].contains(one)) {
+        let shown = foreign_text(&without_credentials(twice.1));
+        return Err(Failure::usage(format!("`--target {shown}` is given twice"))
+            .hint("to load one server several times, use `--repeat 2`"));
+    }
+    if targets.is_empty() { Ok(()) } else { check_number(targets.len(), &sut.label) }
 }
 
 fn benchmark(subjects: &[String], url: &UrlArguments) -> Result<ChosenBenchmark, Failure> {
@@ -76,7 +98,7 @@ fn benchmark(subjects: &[String], url: &UrlArguments) -> Result<ChosenBenchmark,
 /// Refuses flags about a server that Plimsoll would start, if it is already running. The command line itself refuses
 /// them beside `--target`.
 fn check_server_flags(sut: &SutArguments) -> Result<(), Failure> {
-    if sut.target.is_none() {
+    if sut.target.is_empty() {
         return Ok(());
     }
     let about_started = [

@@ -5,9 +5,13 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 
 /// What is requested from a running server.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Requests to URLs")]
 pub(crate) struct UrlArguments {
+    /// Compare the servers of the URLs, two to eight: load them in turns, A B, B A, and say which is faster, by how much; in
+    /// about a minute and a half
+    #[arg(long)]
+    pub compare: bool,
     /// Request the URLs in this file too, one per line, `-` for standard input; empty lines and lines that begin with `#` are
     /// skipped
     #[arg(long, value_name = "FILE")]
@@ -54,6 +58,7 @@ impl UrlArguments {
     /// Returns the first flag that was given and makes sense with URLs only.
     pub(crate) fn first_given(&self) -> Option<&'static str> {
         let others = [
+            (self.compare, "--compare"),
             (self.curl.is_some(), "--curl"),
             (self.check.is_some(), "--check"),
             (self.save_definition.is_some(), "--save-definition"),

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::AtomicBool;
 
-use fleet::{FleetError, LoadMachines, Monitoring, RunRequest, ServerChoice};
+use fleet::{FleetError, LoadMachines, Monitoring, RunRequest, ServerChoice, TurnOrder};
 use model::{Notes, Overrides, Plan, RunEnding, Secrets};
 use testbed::WorkDir;
 use units::Nanos;
@@ -72,7 +72,8 @@ impl BriefRun<'_> {
             disclose_identity: false,
             plan: self.plan.clone(),
         };
-        let ending = fleet::run(&[request], &mut Progress::quiet(&self.plan), stop).remove(0);
+        let ending =
+            fleet::run(&[request], TurnOrder::of(1), &mut Progress::quiet(&self.plan), stop).remove(0);
         match ending.map_err(Failure::from)? {
             RunEnding::Complete => Ok(Results::read(&file)?),
             _ => Err(Failure::new(

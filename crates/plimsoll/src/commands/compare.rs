@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use analysis::compare::{
-    BoundOutcome, ChangeBound, CompareError, Comparison, JudgedBound, MismatchPolicy, RunInput,
-    compare_with_baseline, judge_bounds,
+    ChangeBound, CompareError, Comparison, JudgedBound, MismatchPolicy, RunInput, compare_with_baseline,
+    judge_bounds,
 };
 use disclosure::{CampaignRun, Provenance, compare_error_text};
 use runfile::summary;
@@ -17,6 +17,7 @@ use super::{print, print_json};
 use crate::arguments::CompareArguments;
 use crate::exit::{Exit, Failure};
 use crate::files::{keep_run_file, write};
+use crate::judged_bounds;
 use crate::pdf;
 use crate::results::Results;
 use crate::side_by_side::{RedactedTargets, full_comparison, print_comparison, run_names, server_names};
@@ -59,12 +60,12 @@ pub(super) fn perform(arguments: &CompareArguments, as_json: bool) -> Result<Exi
         if comparison.sides.len() == 1 {
             eprint(format!("hint: {TWO_SIDES}"));
         }
-        print_bounds(&comparison, &judged)?;
+        judged_bounds::print_bounds(&comparison, &judged)?;
         for path in written {
             print(&format!("\nreport  {}", path.display()))?;
         }
     }
-    Ok(exit(&judged, arguments.strict))
+    Ok(judged_bounds::exit(&judged, arguments.strict))
 }
 
 /// The ways to have two sides of one server.
@@ -87,43 +88,6 @@ fn judged(
         return Err(Failure::usage(error).hint(TWO_SIDES));
     }
     Ok(judge_bounds(comparison, runs, &bounds))
-}
-
-/// Prints the outcomes of the bounds, and the caveat of single runs.
-fn print_bounds(comparison: &Comparison, judged: &[JudgedBound]) -> Result<(), Failure> {
-    if judged.is_empty() {
-        return Ok(());
-    }
-    let lines: Vec<String> =
-        judged.iter().map(|one| disclosure::judged_bound_text(comparison, one)).collect();
-    print(&format!("\n{}", lines.join("\n")))?;
-    let caveat = disclosure::single_runs_text(judged);
-    if let Some(caveat) = &caveat {
-        print(caveat)?;
-    }
-    match disclosure::runs_needed(judged) {
-        Some(n) => {
-            eprint(format!("hint: `plimsoll run … --repeat {n}` for each side would probably decide it"))
-        }
-        None if caveat.is_some() => {
-            eprint("hint: `plimsoll run … --repeat 3` measures the scatter between runs");
-        }
-        None => {}
-    }
-    Ok(())
-}
-
-/// Returns the exit code: that of a missed limit if a bound is exceeded, or in strict mode undecided; else that of an
-/// invalid run if a bound could not be judged.
-fn exit(judged: &[JudgedBound], is_strict: bool) -> Exit {
-    let any = |outcome| judged.iter().any(|one| one.outcome == outcome);
-    if any(BoundOutcome::Exceeded) || is_strict && any(BoundOutcome::Undecided) {
-        Exit::Limit
-    } else if any(BoundOutcome::NotMeasured) {
-        Exit::Invalid
-    } else {
-        Exit::Valid
-    }
 }
 
 /// Writes the comparison in the requested formats, never over a run file; returns the paths of the reports. The creation

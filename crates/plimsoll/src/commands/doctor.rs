@@ -43,7 +43,7 @@ fn of_url(arguments: &DoctorArguments, as_json: bool) -> Result<Exit, Failure> {
     let chosen = chosen.benchmark;
     let overrides = Overrides { max_load: arguments.max_load, ..Overrides::new(SutPlan::of("external")) };
     let plan = make_plan(&chosen.definition, chosen.workload, &overrides)?;
-    let target: Target = sut.target.as_deref().unwrap_or_default().parse().map_err(Failure::usage)?;
+    let target: Target = sut.target.first().map_or("", String::as_str).parse().map_err(Failure::usage)?;
     let (host, port) = target.connect_host_and_port();
     units::raise_open_files();
     let shared = !arguments.remote && is_here(host, port);

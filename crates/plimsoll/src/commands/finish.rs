@@ -3,13 +3,17 @@
 use std::io::stdout;
 use std::path::{Path, PathBuf};
 
-use analysis::compare::{CompareError, Comparison, MismatchPolicy, RunInput, compare};
+use analysis::VerdictState;
+use analysis::compare::{
+    ChangeBound, CompareError, Comparison, JudgedBound, MismatchPolicy, RunInput, compare, judge_bounds,
+};
 use disclosure::CampaignRun;
 use serde_json::json;
 
 use super::{export, print, print_json};
 use crate::exit::{Exit, Failure};
 use crate::files;
+use crate::judged_bounds;
 use crate::outcome;
 use crate::planned_run::{PlannedRun, differ_in_settings};
 use crate::results::Results;
@@ -23,6 +27,10 @@ pub(super) struct OutputOptions<'a> {
     pub junit: Option<&'a Path>,
     /// Whether results are printed as JSON.
     pub as_json: bool,
+    /// The bounds of changes.
+    pub bounds: &'a [ChangeBound],
+    /// Whether an undecided bound counts as exceeded.
+    pub is_strict: bool,
 }
 
 /// Prints the results of a single run.
@@ -68,30 +76,55 @@ struct FinishedRun<'a> {
 struct CampaignOutcome {
     /// The comparison of the servers, or why there is none; `None` of fewer than two runs.
     comparison: Option<Result<Comparison, CompareError>>,
-    /// The exit code: that of the first run that failed or is not valid.
+    /// The outcomes of the user's bounds.
+    judged: Vec<JudgedBound>,
+    /// The exit code.
     exit: Exit,
 }
 
 impl CampaignOutcome {
-    /// Judges several runs; `exits` are the exit codes of all, those of failed ones included. With settings in turn, the plans
-    /// differ as they are meant to.
-    fn of(finished: &[FinishedRun<'_>], exits: &[Exit], has_settings_in_turn: bool) -> CampaignOutcome {
+    /// Judges several runs; `exits` are the exit codes of all, those of failed ones included. With settings in turn, or
+    /// pages of their own, the plans differ as they are meant to.
+    fn of(
+        finished: &[FinishedRun<'_>],
+        exits: &[Exit],
+        policy: MismatchPolicy,
+        output: &OutputOptions<'_>,
+    ) -> CampaignOutcome {
         let runs = campaign_runs(finished);
         let compared: Vec<RunInput> = runs.iter().map(CampaignRun::compared).collect();
-        let policy = if has_settings_in_turn { MismatchPolicy::Allow } else { MismatchPolicy::Refuse };
-        CampaignOutcome {
-            comparison: (1 < compared.len()).then(|| compare(&compared, policy)),
-            exit: exits.iter().copied().find(|exit| *exit != Exit::Valid).unwrap_or(Exit::Valid),
-        }
+        let comparison = (1 < compared.len()).then(|| compare(&compared, policy));
+        let judged = match &comparison {
+            Some(Ok(comparison)) => judge_bounds(comparison, &compared, output.bounds),
+            _ => Vec::new(),
+        };
+        let of_bounds = judged_bounds::exit(&judged, output.is_strict);
+        let exit = of_runs(exits, comparison.as_ref().and_then(|one| one.as_ref().ok()));
+        // A bound that is exceeded is the answer to a question; a run that is not valid leaves it open.
+        let exit = if exit == Exit::Valid || of_bounds == Exit::Limit { of_bounds } else { exit };
+        let is_unjudged = !output.bounds.is_empty() && judged.is_empty() && exit == Exit::Valid;
+        CampaignOutcome { comparison, judged, exit: if is_unjudged { Exit::Invalid } else { exit } }
     }
+}
+
+/// Returns the exit code of several runs: that of the first that is not valid. Of turns of servers that are compared, a few
+/// that are not valid are left out of the answer; only one that failed, or was stopped, counts, and the lack of an answer.
+fn of_runs(exits: &[Exit], comparison: Option<&Comparison>) -> Exit {
+    let answers = comparison.map_or(&[][..], |comparison| &comparison.answers);
+    let n_others = comparison.map_or(0, |comparison| comparison.sides.len().saturating_sub(1));
+    let has_answer = 0 < n_others
+        && answers.len() == n_others
+        && answers.iter().all(|answer| answer.change.interval.is_some());
+    let counts = |exit: &Exit| *exit != Exit::Valid && !(has_answer && *exit == Exit::Invalid);
+    exits.iter().copied().find(counts).unwrap_or(Exit::Valid)
 }
 
 fn campaign_runs<'a>(finished: &'a [FinishedRun<'_>]) -> Vec<CampaignRun<'a>> {
     finished.iter().map(|run| run.results.campaign_run(run.label, run.title)).collect()
 }
 
-/// Prints the results of interleaved runs: the verdict of each, then the comparison. The exit code is that of the first
-/// run that is not valid.
+/// Prints the results of interleaved runs: the verdict of each, then the comparison; of servers that were compared while
+/// they ran, the answer first.
 pub(super) fn finish_several(
     runs: &[PlannedRun],
     failures: Vec<Option<Failure>>,
@@ -113,7 +146,9 @@ pub(super) fn finish_several(
     }
     let reports: Vec<Option<PathBuf>> =
         finished.iter().map(|run| write_report(run.file, &run.results)).collect();
-    let outcome = CampaignOutcome::of(&finished, &exits, differ_in_settings(runs));
+    let is_meant_to_differ = differ_in_settings(runs) || runs.iter().any(|run| 0 < run.candidate.page);
+    let policy = if is_meant_to_differ { MismatchPolicy::Allow } else { MismatchPolicy::Refuse };
+    let outcome = CampaignOutcome::of(&finished, &exits, policy, output);
     let comparison = match &outcome.comparison {
         Some(Err(error)) => {
             warn(disclosure::compare_error_text(error));
@@ -123,51 +158,103 @@ pub(super) fn finish_several(
         None => None,
     };
     let folder = runs[0].file.parent().unwrap_or(Path::new("."));
-    let document = comparison.and_then(|comparison| write_comparison(folder, comparison, &finished));
+    let document =
+        comparison.and_then(|comparison| write_comparison(folder, comparison, &outcome.judged, &finished));
     if output.as_json {
-        print_campaign_json(&finished, &reports, comparison)?;
+        print_campaign_json(&finished, &reports, comparison, &outcome.judged)?;
     } else {
-        print_campaign(&finished, comparison, document.as_deref())?;
+        let are_turns = are_turns_of_running_servers(runs);
+        print_campaign(&finished, are_turns, comparison, &outcome.judged, document.as_deref())?;
     }
-    if let Some(junit) = output.junit {
-        export::write_junit(junit, finished.iter().map(|run| &run.results))?;
+    match (output.junit, comparison) {
+        (Some(junit), Some(comparison)) if !output.bounds.is_empty() => {
+            let text = disclosure::render::comparison_junit(comparison, &outcome.judged, output.is_strict);
+            files::write(junit, text)?;
+        }
+        (Some(junit), _) => export::write_junit(junit, finished.iter().map(|run| &run.results))?,
+        (None, _) => {}
     }
     Ok(outcome.exit)
+}
+
+/// Returns whether several servers were compared that were running before.
+fn are_turns_of_running_servers(runs: &[PlannedRun]) -> bool {
+    let is_first = |run: &PlannedRun| run.candidate.state == runs[0].candidate.state;
+    runs.iter().all(|run| run.candidate.external().is_some()) && !runs.iter().all(is_first)
 }
 
 fn print_campaign_json(
     finished: &[FinishedRun<'_>],
     reports: &[Option<PathBuf>],
     comparison: Option<&Comparison>,
+    judged: &[JudgedBound],
 ) -> Result<(), Failure> {
     let runs =
         finished.iter().zip(reports).map(|(run, report)| value(run.file, &run.results, report.clone()));
-    let side_by_side = comparison.map(|comparison| disclosure::render::comparison_json(comparison, &[]));
+    let side_by_side = comparison.map(|comparison| disclosure::render::comparison_json(comparison, judged));
     print_json(&json!({ "format": 1, "runs": runs.collect::<Vec<_>>(), "comparison": side_by_side }))
 }
 
 /// Prints the verdict of each run, the comparison with the path of its document, and the paths of the run files.
 fn print_campaign(
     finished: &[FinishedRun<'_>],
+    are_turns: bool,
     comparison: Option<&Comparison>,
+    judged: &[JudgedBound],
     document: Option<&Path>,
 ) -> Result<(), Failure> {
-    for run in finished {
-        print(&format!("\n{}\n{}", run.label, run.results.verdict_text(terminal_width(stdout()))))?;
+    if are_turns {
+        if comparison.is_none_or(|comparison| comparison.answers.is_empty()) {
+            print("\nNo answer: at no load are three turns of each server valid.")?;
+        }
+        comparison.map_or(Ok(()), print_comparison)?;
+        print_invalid_turns(finished)?;
+    } else {
+        finished.iter().try_for_each(print_verdict)?;
+        comparison.map_or(Ok(()), print_comparison)?;
     }
     if let Some(comparison) = comparison {
-        print_comparison(comparison)?;
+        judged_bounds::print_bounds(comparison, judged)?;
     }
     if let Some(document) = document {
         print(&format!("\nreport  {}", document.display()))?;
     }
-    finished.iter().try_for_each(|run| print(&run.file.display().to_string()))
+    match finished.first().and_then(|run| run.file.parent()) {
+        Some(folder) if are_turns => print(&folder.display().to_string()),
+        _ => finished.iter().try_for_each(|run| print(&run.file.display().to_string())),
+    }
+}
+
+/// Prints a run's verdict.
+fn print_verdict(run: &FinishedRun<'_>) -> Result<(), Failure> {
+    print(&format!("\n{}\n{}", run.label, run.results.verdict_text(terminal_width(stdout()))))
+}
+
+/// The most turns whose verdicts are printed: the others mostly have the same reasons.
+const INVALID_SHOWN_MAX: usize = 2;
+
+/// Prints how many turns are valid, and the verdicts of the first that are not.
+fn print_invalid_turns(finished: &[FinishedRun<'_>]) -> Result<(), Failure> {
+    let is_invalid = |run: &&FinishedRun<'_>| run.results.analysis.verdict.state != VerdictState::Valid;
+    let invalid: Vec<&FinishedRun<'_>> = finished.iter().filter(is_invalid).collect();
+    let n = finished.len();
+    print(&format!("\n{} of {n} turns are valid.", n - invalid.len()))?;
+    invalid.iter().take(INVALID_SHOWN_MAX).try_for_each(|run| print_verdict(run))?;
+    match invalid.len().saturating_sub(INVALID_SHOWN_MAX) {
+        0 => Ok(()),
+        more => print(&format!("\n{more} more are not valid; the report has their reasons.")),
+    }
 }
 
 /// Writes the comparison beside the run files; returns its path, or `None` with a warning if it cannot be written.
-fn write_comparison(folder: &Path, comparison: &Comparison, finished: &[FinishedRun<'_>]) -> Option<PathBuf> {
+fn write_comparison(
+    folder: &Path,
+    comparison: &Comparison,
+    judged: &[JudgedBound],
+    finished: &[FinishedRun<'_>],
+) -> Option<PathBuf> {
     let html = folder.join("comparison.html");
-    let document = full_comparison(comparison, &[], &campaign_runs(finished));
+    let document = full_comparison(comparison, judged, &campaign_runs(finished));
     let written = files::write(&html, disclosure::render::html(&document)).map_err(|failure| {
         warn(failure.message());
         let folder = folder.display();
@@ -201,7 +288,7 @@ mod tests {
     use disclosure::Provenance;
     use model::{Plan, SutPlan, Testbed};
     use testkit::{ServiceTimeDistribution, SimServer, Simulation, closed_plan, phases};
-    use units::Nanos;
+    use units::{Nanos, WallTime};
 
     use super::*;
 
@@ -221,18 +308,57 @@ mod tests {
         FinishedRun { label, title: label, file: Path::new("run.plim"), results }
     }
 
+    const PLAIN: OutputOptions<'_> =
+        OutputOptions { junit: None, as_json: false, bounds: &[], is_strict: false };
+
     /// Goal: the exit code is that of the first that is not valid, in the order of the runs; one run is compared with nothing.
     #[test]
     fn the_outcome_of_a_campaign_is_that_of_its_first_run_that_is_not_valid() {
         let plan = || closed_plan(3, &[2], phases(0, 2));
         let both = [finished("one", plan(), 5), finished("two", plan(), 10)];
-        let outcome = CampaignOutcome::of(&both, &[Exit::Valid, Exit::Valid], false);
+        let outcome = CampaignOutcome::of(&both, &[Exit::Valid, Exit::Valid], MismatchPolicy::Refuse, &PLAIN);
         let comparison = outcome.comparison.unwrap().unwrap();
         assert_eq!((comparison.sides.len(), comparison.leader()), (2, Some(0)));
         assert_eq!(outcome.exit, Exit::Valid);
         let exits = [Exit::Valid, Exit::Limit, Exit::Invalid];
-        let outcome = CampaignOutcome::of(&both[..1], &exits, false);
+        let outcome = CampaignOutcome::of(&both[..1], &exits, MismatchPolicy::Refuse, &PLAIN);
         assert!(outcome.comparison.is_none() && outcome.exit == Exit::Limit);
+    }
+
+    /// Simulates three turns of each of two servers that were running before, A B, B A, A B: B takes so many milliseconds where A
+    /// takes ten.
+    fn turns(millis: u64) -> Vec<FinishedRun<'static>> {
+        let of = |(place, label): (i64, &'static str)| {
+            let plan = closed_plan(3, &[2], phases(0, 2));
+            let mut run = finished(label, plan, if label == "A" { 10 } else { millis });
+            run.results.plan.sut = SutPlan { label: Some(label.to_owned()), ..SutPlan::of("external") };
+            run.results.began = vec![(0, WallTime(place))];
+            run
+        };
+        (0..).zip(["A", "B", "B", "A", "A", "B"]).map(of).collect()
+    }
+
+    /// Goal: the answer decides the exit code, not the verdict of a turn that is left out of it; a bound that is exceeded does.
+    #[test]
+    fn servers_that_took_turns_have_an_answer() {
+        let outcome = |millis, exits: &[Exit], output: &OutputOptions<'_>| {
+            CampaignOutcome::of(&turns(millis), exits, MismatchPolicy::Refuse, output)
+        };
+        let slower = outcome(11, &[Exit::Valid, Exit::Invalid], &PLAIN);
+        let comparison = slower.comparison.unwrap().unwrap();
+        assert_eq!(slower.exit, Exit::Valid);
+        let text = disclosure::comparison_text(&comparison);
+        assert!(text[0].starts_with("B is 9.0 % slower than A (95 % CI 6.5 to 12 %)."), "{text:?}");
+        assert!(text[1].starts_with("How sure: 3 turns of each server, in alternating order"), "{text:?}");
+        let alike = outcome(10, &[Exit::Valid], &PLAIN).comparison.unwrap().unwrap();
+        let text = disclosure::comparison_text(&alike);
+        let expected = "No difference: B ÷ A is 1.000 (95 % CI 0.973 to 1.028); a difference of 5.2 % is found in 19 of 20";
+        assert!(text[0].starts_with(expected), "{text:?}");
+        let bounds = crate::fail_if::parse_bounds("rate<-3%").unwrap();
+        let bounded = OutputOptions { bounds: &bounds, ..PLAIN };
+        assert_eq!(outcome(11, &[Exit::Valid], &bounded).exit, Exit::Limit);
+        assert_eq!(outcome(10, &[Exit::Valid], &bounded).exit, Exit::Valid);
+        assert_eq!(outcome(11, &[Exit::Interrupted], &PLAIN).exit, Exit::Interrupted);
     }
 
     /// Plans that differ are compared only where they are meant to differ.
@@ -240,10 +366,10 @@ mod tests {
     fn plans_that_differ_are_compared_only_with_settings_in_turn() {
         let other = finished("two", closed_plan(4, &[2], phases(0, 2)), 10);
         let both = [finished("one", closed_plan(3, &[2], phases(0, 2)), 5), other];
-        let is_compared = |in_turn| {
-            let outcome = CampaignOutcome::of(&both, &[Exit::Valid, Exit::Valid], in_turn);
+        let is_compared = |policy| {
+            let outcome = CampaignOutcome::of(&both, &[Exit::Valid, Exit::Valid], policy, &PLAIN);
             outcome.comparison.unwrap().is_ok()
         };
-        assert_eq!((is_compared(false), is_compared(true)), (false, true));
+        assert_eq!((is_compared(MismatchPolicy::Refuse), is_compared(MismatchPolicy::Allow)), (false, true));
     }
 }

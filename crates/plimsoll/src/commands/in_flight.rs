@@ -20,9 +20,10 @@ pub(super) fn fit(runs: &mut [PlannedRun], context: &RunContext<'_>) -> Result<(
     let planned = loads.map(Load::in_flight_max).max().unwrap_or(0);
     let mut fewest = planned;
     for PlannedRun { candidate, plan, .. } in &*runs {
-        let server = candidate.server(&spec.chosen.name, plan, context.trust)?;
+        let server = candidate.server(&spec.chosen_for(candidate).name, plan, context.trust)?;
         if let fleet::ServerChoice::External(server) = server {
-            let room = fleet::room_in_flight(plan, &server, context.secrets, &interrupt::flag());
+            let room =
+                fleet::room_in_flight(plan, &server, context.secrets_of(candidate), &interrupt::flag());
             fewest = fewest.min(room.unwrap_or(planned));
         }
     }

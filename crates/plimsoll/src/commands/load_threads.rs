@@ -59,8 +59,8 @@ fn tried(runs: &[PlannedRun], most: u32, context: &RunContext<'_>) -> Result<u32
             let found = TrialFindings { load_threads: n, ..found.clone() };
             let trial = highest_load(plan, planner.overrides(candidate, &found)?);
             let trial = planner.plan_with(candidate, &trial)?;
-            let server = candidate.server(&planner.spec.chosen.name, &trial, context.trust)?;
-            is_enough(trial, server, context.secrets.clone())
+            let server = candidate.server(&planner.spec.chosen_for(candidate).name, &trial, context.trust)?;
+            is_enough(trial, server, context.secrets_of(candidate).clone())
         })?;
     }
     Ok(threads)

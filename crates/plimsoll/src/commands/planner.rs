@@ -65,7 +65,7 @@ impl Planner<'_> {
         let agents = self.spec.agents.plans(&placement);
         let CpuPlacement { sut_cpus, load_cpus, load_threads } = placement;
         let sut_plan = SutPlan {
-            label: sut.label.clone(),
+            label: candidate.state.clone(),
             cpus: sut_cpus,
             memory: sut.sut_memory,
             disk: sut.sut_disk,
@@ -73,7 +73,7 @@ impl Planner<'_> {
             certificates: trust::check(sut),
             ..SutPlan::of(candidate.name())
         };
-        let definition = &self.spec.chosen.benchmark.definition;
+        let definition = &self.spec.chosen_for(candidate).benchmark.definition;
         let of_target = (command_line(definition.family()).target_setting)(candidate, definition);
         let overrides = self.spec.overrides.clone();
         let n_runs = u32::try_from(self.n_servers).unwrap_or(u32::MAX);
@@ -111,7 +111,7 @@ impl Planner<'_> {
     /// # Errors
     /// There can be no such run.
     pub(super) fn plan_with(&self, candidate: &Candidate, overrides: &Overrides) -> Result<Plan, Failure> {
-        let chosen = &self.spec.chosen;
+        let chosen = self.spec.chosen_for(candidate);
         let workload = chosen.workload(&candidate.settings)?;
         let mut plan = make_plan(&chosen.benchmark.definition, workload, overrides)?;
         // The accelerator's memory depends on the load.
@@ -206,6 +206,9 @@ mod tests {
             accelerator: None,
             group: None,
             settings: Vec::new(),
+            state: None,
+            address: String::new(),
+            page: 0,
         };
         let plan = Planner::new(&spec, 1).plan(&candidate, &TrialFindings::default()).unwrap();
         let quota = cpu_quota(&spec, &candidate, &plan).unwrap();

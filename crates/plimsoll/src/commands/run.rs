@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use drivers::Trust;
-use fleet::RunRequest;
-use model::{Definition, Secrets};
+use fleet::{RunRequest, TurnOrder};
+use model::Secrets;
 use observe::{CheckState, examine};
 use runfile::Writer;
 use serde_json::json;
@@ -28,6 +28,7 @@ use crate::planned_run::{PlannedRun, TrialFindings};
 use crate::preflight;
 use crate::progress::length;
 use crate::requirements::requirements;
+use crate::running_servers;
 use crate::secrets;
 use crate::settings::filelist;
 use crate::stderr::{eprint, warn};
@@ -41,9 +42,13 @@ pub(super) fn perform(arguments: RunArguments, as_json: bool) -> Result<Exit, Fa
     let clock = RealClock::start();
     let spec = RunSpec::resolve(arguments)?;
     let mut candidates = spec.candidates()?;
+    check_bounds(&spec, &candidates)?;
+    let shared = running_servers::check_different(&candidates)?;
     if !spec.dry_run {
-        give_secrets(&mut candidates, &spec.chosen.benchmark.definition)?;
+        give_secrets(&mut candidates, &spec)?;
+        running_servers::check_answering(&candidates)?;
     }
+    shared.into_iter().for_each(warn);
     let spec = spec.with_certificates_of(&candidates).with_agents_for(&candidates)?;
     let planner = Planner::new(&spec, candidates.len());
     let mut runs = planned(&planner, candidates)?;
@@ -53,7 +58,9 @@ pub(super) fn perform(arguments: RunArguments, as_json: bool) -> Result<Exit, Fa
         announce_long(&runs);
     }
     planner.set_quotas(&mut runs)?;
-    let secrets = secrets::read(&spec.chosen, filelist(&runs[0].candidate.settings).is_some())?;
+    let has_filelist = filelist(&runs[0].candidate.settings).is_some();
+    let read = spec.all_chosen().map(|chosen| secrets::read(chosen, has_filelist));
+    let secrets = read.collect::<Result<Vec<Secrets>, Failure>>()?;
     let trust = trust_in(&spec, &runs)?;
     if spec.dry_run {
         return dry_run(&runs, as_json);
@@ -70,7 +77,12 @@ pub(super) fn perform(arguments: RunArguments, as_json: bool) -> Result<Exit, Fa
         export::write_junit(junit, std::iter::empty())?;
     }
     let failures = run(&runs, &context)?;
-    let output = OutputOptions { junit: spec.junit.as_deref(), as_json };
+    let output = OutputOptions {
+        junit: spec.junit.as_deref(),
+        as_json,
+        bounds: &spec.bounds,
+        is_strict: spec.is_strict,
+    };
     match runs.as_slice() {
         [only] => finish_one(&only.file, failures.into_iter().next().flatten(), &output),
         _ => finish_several(&runs, failures, &output),
@@ -78,14 +90,29 @@ pub(super) fn perform(arguments: RunArguments, as_json: bool) -> Result<Exit, Fa
 }
 
 /// Gives targets the secrets that the definition has a source for.
-fn give_secrets(candidates: &mut [Candidate], definition: &Definition) -> Result<(), Failure> {
-    let take = command_line(definition.family()).take_secrets;
+fn give_secrets(candidates: &mut [Candidate], spec: &RunSpec) -> Result<(), Failure> {
     for candidate in candidates {
+        let definition = &spec.chosen_for(candidate).benchmark.definition;
+        let take = command_line(definition.family()).take_secrets;
         if let ChosenServer::External(server) = &mut candidate.server {
             take(server, &definition.workload)?;
         }
     }
     Ok(())
+}
+
+/// Refuses bounds where nothing is compared.
+fn check_bounds(spec: &RunSpec, candidates: &[Candidate]) -> Result<(), Failure> {
+    let is_one = candidates.iter().all(|one| one.title == candidates[0].title);
+    if spec.bounds.is_empty() || !is_one {
+        return Ok(());
+    }
+    Err(Failure::usage(
+        "`--fail-if` sets bounds for the changes of a comparison, but this run has one server",
+    )
+    .hint(
+        "`--limit 'p99<50ms'` sets limits for a run; `plimsoll compare RUN RUN --fail-if` compares two runs",
+    ))
 }
 
 /// Plans the run of each server, as yet without a quota and without trials. All servers are checked before anything is
@@ -215,12 +242,28 @@ fn warn_about_machine(run: &PlannedRun) {
 pub(super) struct RunContext<'a> {
     /// The maker of their plans.
     pub planner: &'a Planner<'a>,
-    /// Values that the definition names and does not hold.
-    pub secrets: &'a Secrets,
+    /// Values that definitions name and do not hold, of each of them.
+    pub secrets: &'a [Secrets],
     /// The certificates that are accepted.
     pub trust: &'a Trust,
     /// The clock that began with the program.
     pub clock: RealClock,
+}
+
+impl RunContext<'_> {
+    /// Returns the values of the definition that a server is loaded with.
+    pub(super) fn secrets_of(&self, candidate: &Candidate) -> &Secrets {
+        // A page without secrets of its own has those of the first, which are then none.
+        self.secrets.get(candidate.page).unwrap_or(&self.secrets[0])
+    }
+}
+
+/// Returns the order of turns: all servers of a repetition, then those of the next one.
+fn order(runs: &[PlannedRun]) -> TurnOrder {
+    let first = |index: &usize| {
+        runs[..*index].iter().all(|other| other.candidate.title != runs[*index].candidate.title)
+    };
+    TurnOrder::of((0..runs.len()).take_while(first).count())
 }
 
 /// Performs all runs, interleaved. Returns the failure of each, if any.
@@ -229,7 +272,7 @@ fn run(runs: &[PlannedRun], context: &RunContext<'_>) -> Result<Vec<Option<Failu
     let mut observers = Observers::new(runs, &spec.metrics, spec.display, context.clock)?;
     let requests = runs.iter().map(|run| request(run, runs, context));
     let requests = requests.collect::<Result<Vec<RunRequest>, Failure>>()?;
-    let results = fleet::run(&requests, &mut observers, &interrupt::flag());
+    let results = fleet::run(&requests, order(runs), &mut observers, &interrupt::flag());
     observers.end();
     let is_own = spec.chosen.source.is_own();
     Ok(results.into_iter().map(|result| result.err().map(|error| Failure::of_run(error, is_own))).collect())
@@ -244,8 +287,8 @@ fn request<'a>(
     let spec = context.planner.spec;
     let PlannedRun { candidate, plan, file, .. } = run;
     Ok(RunRequest {
-        server: candidate.server(&spec.chosen.name, plan, context.trust)?,
-        secrets: context.secrets.clone(),
+        server: candidate.server(&spec.chosen_for(candidate).name, plan, context.trust)?,
+        secrets: context.secrets_of(candidate).clone(),
         run_file: file,
         program: paths::program(),
         command_line: spec.command_line.clone(),

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use analysis::compare::ChangeBound;
 use fleet::Monitoring;
 use model::{Notes, Overrides, ReplyBody, Request};
 
@@ -22,6 +23,8 @@ use crate::{paths, prices, subject};
 pub(super) struct RunSpec {
     /// The benchmark, or what was made of URLs.
     pub chosen: ChosenBenchmark,
+    /// Those of the other servers, where each is compared by a page of its own; else empty.
+    pub others: Vec<ChosenBenchmark>,
     /// Overrides of its definition in all plans; server, CPUs and settings follow for each server.
     pub overrides: Overrides,
     /// The combinations of settings that each server is loaded with; not empty.
@@ -40,6 +43,10 @@ pub(super) struct RunSpec {
     pub notes: Notes,
     /// Whether identities are disclosed.
     pub disclose_identity: bool,
+    /// The bounds of the changes of servers that are compared.
+    pub bounds: Vec<ChangeBound>,
+    /// Whether an undecided bound counts as exceeded.
+    pub is_strict: bool,
     /// The run file, or the directory of several.
     pub out: Option<PathBuf>,
     /// The JUnit XML file with verdict and limits.
@@ -59,7 +66,12 @@ impl RunSpec {
     /// Arguments contradict each other, or name what there is not.
     pub(super) fn resolve(arguments: RunArguments) -> Result<RunSpec, Failure> {
         let command_line = paths::command_line(arguments.url.data.as_deref());
-        let Subject { chosen, overrides, settings, sut } =
+        if (arguments.url.compare || 1 < arguments.sut.target.len()) && !arguments.agents.is_empty() {
+            return Err(Failure::usage("`--agents` cannot be used with servers that are compared").hint(
+                "load them from this machine, or each by a run of its own, and use `plimsoll compare`",
+            ));
+        }
+        let Subject { chosen, others, overrides, settings, sut } =
             subject::choose(arguments.plan, arguments.url, arguments.sut)?;
         // Mistakes in them are reported before hours are spent.
         let notes = inventory::notes(arguments.disclosure.notes.as_deref())?;
@@ -68,6 +80,9 @@ impl RunSpec {
         check_observers(&arguments.metrics, &arguments.monitor, &arguments.watch)?;
         Ok(RunSpec {
             chosen,
+            others,
+            bounds: arguments.fail_if.into_iter().flat_map(|list| list.0).collect(),
+            is_strict: arguments.strict,
             overrides,
             settings,
             sut,
@@ -85,13 +100,25 @@ impl RunSpec {
         })
     }
 
+    /// Returns the benchmark of a server: its own page, where servers are compared by one each.
+    pub(super) fn chosen_for(&self, candidate: &Candidate) -> &ChosenBenchmark {
+        candidate.page.checked_sub(1).and_then(|index| self.others.get(index)).unwrap_or(&self.chosen)
+    }
+
+    /// Returns the benchmarks: that of the first server, and those of the others where each has one of its own.
+    pub(super) fn all_chosen(&self) -> impl Iterator<Item = &ChosenBenchmark> {
+        std::iter::once(&self.chosen).chain(&self.others)
+    }
+
     /// Lists the servers to run.
     ///
     /// # Errors
     /// One cannot be loaded with the benchmark.
     pub(super) fn candidates(&self) -> Result<Vec<Candidate>, Failure> {
         let family = self.chosen.benchmark.definition.family();
-        candidates(&self.sut, &self.settings, family, self.has_dynamic_pages()?)
+        let titles = self.all_chosen().map(|one| one.benchmark.definition.title.as_str());
+        let pages: Vec<&str> = titles.filter(|_| !self.others.is_empty()).collect();
+        candidates(&self.sut, &self.settings, &pages, family, self.has_dynamic_pages()?)
     }
 
     /// Returns the same run with its load agents, which were started, if they can load the servers.

@@ -115,7 +115,7 @@ fn capacity(
         purpose: "the think-time trial",
         plan,
         server,
-        secrets: context.secrets.clone(),
+        secrets: context.secrets_of(candidate).clone(),
         load: planner.spec.agents.machines(),
         monitoring: Monitoring::Off,
     };

@@ -167,7 +167,7 @@ fn refuse_unreset(one: &Candidate) -> Result<(), Failure> {
 
 /// Refuses arguments and settings that concern a server, or connections to it, where the database is embedded.
 fn refuse_for_embedded(one: &Candidate, arguments: &SutArguments) -> Result<(), Failure> {
-    let of_choice = [("--target", arguments.target.is_some()), ("--sut", !arguments.sut.is_empty())];
+    let of_choice = [("--target", !arguments.target.is_empty()), ("--sut", !arguments.sut.is_empty())];
     let given = of_choice.into_iter().filter(|(_, is_given)| *is_given).map(|(flag, _)| flag);
     let given = given.chain(arguments.of_servers()).map(str::to_owned);
     let is_of_server = |name: &str| [Setting::ORDER_SQL, Setting::DATABASE_TLS].contains(&name);

@@ -338,6 +338,7 @@ mod tests {
             status: 200 + index % 2,
             reply: reply.clone(),
             reason: "seen".to_owned(),
+            body_bytes: 0,
         };
         let checks: Vec<ReplyCheck> = (0..).zip(replies).map(check).collect();
         let value = draft.benchmark(&checks).unwrap().definition;

@@ -36,11 +36,22 @@ pub(crate) fn is_asked(subjects: &[String], url: &UrlArguments) -> bool {
 ///
 /// # Errors
 /// A URL, a command or a flag is not valid, or the server does not answer as pages are to be measured.
-pub(crate) fn make(
+pub(crate) fn make(plan: PlanArguments, url: UrlArguments, sut: SutArguments) -> Result<Subject, Failure> {
+    make_checked(plan, url, sut).map(|made| made.subject)
+}
+
+/// The benchmark of URLs, with the checks of its pages.
+pub(super) struct MadeSubject {
+    pub subject: Subject,
+    pub checks: Vec<ReplyCheck>,
+}
+
+/// Makes the benchmark of URLs as [`make`] does.
+pub(super) fn make_checked(
     mut plan: PlanArguments,
     url: UrlArguments,
     sut: SutArguments,
-) -> Result<Subject, Failure> {
+) -> Result<MadeSubject, Failure> {
     check_flags(&plan, &url, &sut)?;
     let overrides = plan.overrides()?;
     let mut held = HeldValues::default();
@@ -92,12 +103,14 @@ pub(crate) fn make(
     if let Some(path) = saved {
         save(path, &draft.text(&checks), &made, &flags_text(&sut))?;
     }
-    Ok(Subject {
+    let subject = Subject {
         chosen: made,
+        others: Vec::new(),
         overrides: beyond_definition(overrides),
         settings: plan.settings_beside_protocol(),
-        sut: SutArguments { target: Some(target.to_string()), ..sut },
-    })
+        sut: SutArguments { target: vec![target.to_string()], ..sut },
+    };
+    Ok(MadeSubject { subject, checks })
 }
 
 /// What is requested, and of which server.
@@ -210,7 +223,7 @@ fn check_flags(plan: &PlanArguments, url: &UrlArguments, sut: &SutArguments) -> 
         );
     }
     let contradicting = [
-        (sut.target.is_some(), "--target"),
+        (!sut.target.is_empty(), "--target"),
         (!sut.sut.is_empty(), "--sut"),
         (plan.filelist.is_some(), "--filelist"),
     ];
@@ -283,8 +296,10 @@ impl Survey<'_> {
                 replies,
             };
             let check = surveyed.check()?;
-            let ReplyCheck { status, reply, reason } = &check;
-            let text = format!("{}: status {status}; {reason}: {}", draft.name(index), reply.described());
+            let ReplyCheck { status, reply, reason, .. } = &check;
+            // The pages of servers that are compared can have the same name.
+            let name = if self.url.compare { draft.title() } else { draft.name(index) };
+            let text = format!("{name}: status {status}; {reason}: {}", reply.described());
             eprint(foreign_text(&text));
             checks.push(check);
         }

@@ -6,8 +6,9 @@
 //! - `curl`: command lines of cURL; `held`: what they send in confidence; `curl_remedies`: what is not taken of them
 //! - `draft`: the benchmark as a value; `text`: its definition as TOML
 //! - `survey`: what the server answers, and the check that follows from it
-//! - `made`: all of it together
+//! - `made`: all of it together; `compared`: of several servers that are compared
 
+mod compared;
 mod curl;
 mod curl_remedies;
 mod draft;
@@ -19,4 +20,5 @@ mod survey;
 mod text;
 mod value;
 
+pub(crate) use compared::make_compared;
 pub(crate) use made::{is_asked, make};

@@ -68,7 +68,7 @@ fn check_together(pages: &[PageUrl]) -> Result<(), Failure> {
         Some(other) => {
             let error = format!("expected URLs of one server, found {} and {}", first.target, other.target);
             Err(Failure::usage(error)
-                .hint("run each server separately, then compare: `plimsoll compare RUN RUN`"))
+                .hint("`--compare` loads both in turns and compares them; `plimsoll compare RUN RUN` compares separate runs"))
         }
         None => Ok(()),
     }

@@ -23,6 +23,8 @@ pub(super) struct ReplyCheck {
     pub reply: ExpectedReply,
     /// The reason, for people.
     pub reason: String,
+    /// Length of the first reply's body, in bytes.
+    pub body_bytes: u64,
 }
 
 /// The body of the right reply.
@@ -117,7 +119,12 @@ impl SurveyedPage<'_> {
             return Err(Failure::new(Exit::Testbed, error)
                 .hint("a definition (docs/definitions.md) can describe requests whose replies change"));
         }
-        let check = |reply: ExpectedReply, reason: String| ReplyCheck { status: first.status, reply, reason };
+        let check = |reply: ExpectedReply, reason: String| ReplyCheck {
+            status: first.status,
+            reply,
+            reason,
+            body_bytes: first.body_bytes,
+        };
         if self.parts.method == "HEAD" || matches!(first.status, 204 | 205) {
             return Ok(check(ExpectedReply::Empty, "it has no body".to_owned()));
         }

@@ -39,6 +39,7 @@ mod preflight;
 mod price;
 mod recipes;
 mod run;
+mod running_servers;
 mod seal;
 mod secrets;
 mod serve_orders;

@@ -13,7 +13,9 @@ use testkit::echo::{EchoStub, StubNotices};
 use testkit::{closed_plan, phases, with_workload};
 use units::Nanos;
 
-use crate::{Event, ExternalServer, LoadMachines, Monitoring, Observer, RunRequest, ServerChoice, run};
+use crate::{
+    Event, ExternalServer, LoadMachines, Monitoring, Observer, RunRequest, ServerChoice, TurnOrder, run,
+};
 
 const MS: fn(u64) -> Nanos = Nanos::from_millis;
 
@@ -82,7 +84,7 @@ fn notices(plan: &Plan, notices: StubNotices) -> (NoticeResult, String) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("run.plim");
     let server = EchoStub::start(notices).unwrap();
-    let ended = run(&[request(plan, &server, &path)], &mut SilentObserver, &NEVER);
+    let ended = run(&[request(plan, &server, &path)], TurnOrder::of(1), &mut SilentObserver, &NEVER);
     assert!(matches!(ended[..], [Ok(RunEnding::Complete)]), "{ended:?}");
     let file = Run::open(&path).unwrap();
     let analysis = analyze(&file);
