@@ -2,6 +2,7 @@
 //!
 //! - `bench`: the load generator, the accelerator, the application server, clients of file servers and terminals on databases,
 //!   compared with others
+//! - `compare_alarms`: identical servers that are called different, and slower ones that are found
 //! - `soak`: the accelerator under disturbances; `conformance`: the public test suite for HTTP caches
 //! - `throttles`: servers that are throttled on purpose
 //! - `record`: recorded runs; `examples`: the reports that the documentation shows
@@ -13,6 +14,7 @@
 
 pub mod bench;
 pub mod build;
+pub mod compare_alarms;
 pub mod conformance;
 pub mod examples;
 mod namespace;

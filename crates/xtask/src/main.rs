@@ -16,7 +16,7 @@ use std::process::ExitCode;
 use anyhow::{Result, bail};
 use proving::build::{Commit, figures, packaged_binary};
 use proving::shell::{cargo, run};
-use proving::{bench, conformance, examples, packaging, record, soak, throttles};
+use proving::{bench, compare_alarms, conformance, examples, packaging, record, soak, throttles};
 
 const HELP: &str = "\
 usage: cargo xtask COMMAND
@@ -56,6 +56,9 @@ commands:
   bench-fail-if    how often `compare --fail-if` fails identical code, and how often it finds a slower server
                    [--rounds 20] [--seconds 10] [--case NAME]… [--binary PLIMSOLL] [--write]  (rounds: pairs;
                    --write: the tables of docs/ci.md)
+  compare-alarms   how often `run --compare` calls identical servers different, and how often it finds one that is 5 %
+                   slower; an hour  [--rounds 20] [--steady SECONDS] [--binary PLIMSOLL] [--write]  (--write: to
+                   docs/recorded/compare-alarms.md)
   soak-accelerator  mixed load with misses, purges, origin restarts, slow and aborted clients, kill -9; every byte
                    is compared, memory is monitored  [--minutes 20] [--write]  (--write: to
                    docs/recorded/soak-accelerator.md)
@@ -106,6 +109,9 @@ fn perform(arguments: &[&str]) -> Result<()> {
             print_path(Commit::find(commit).and_then(|commit| commit.packaged_binary()))
         }
         ["build-figures", options @ ..] => figures::perform(&figures::BuildFigureOptions::parse(options)?),
+        ["compare-alarms", options @ ..] => {
+            compare_alarms::perform(&compare_alarms::CompareAlarmOptions::parse(options)?)
+        }
         ["soak-accelerator", options @ ..] => soak::perform(&soak::SoakOptions::parse(options)?),
         ["conformance", options @ ..] => {
             conformance::perform(&conformance::ConformanceOptions::parse(options)?)

@@ -150,7 +150,11 @@ pub(super) fn free_ports<const N: usize>() -> Result<[u16; N]> {
 
 /// Starts a built-in server of a build of Plimsoll, on the server's CPU; returns it with the address that it listens on.
 pub(crate) fn serve(plimsoll: &Path, arguments: &[&str]) -> Result<(BackgroundProcess, String)> {
-    let mut command = pinned(SERVER_CPU, plimsoll);
+    serve_by(pinned(SERVER_CPU, plimsoll), arguments)
+}
+
+/// Starts a built-in server by a command that is a build of Plimsoll; returns it with the address that it listens on.
+pub(crate) fn serve_by(mut command: Command, arguments: &[&str]) -> Result<(BackgroundProcess, String)> {
     // The server ends when its standard input does.
     command.arg("serve").args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped());
     let mut server = BackgroundProcess::start(&mut command)?;
