@@ -8,7 +8,7 @@ use disclosure::figure_text;
 use units::Nanos;
 
 use super::state::{IndicatorStatus, State, most_severe};
-use super::text::{load_text, time};
+use super::text::{load_text, stage_load_text, time};
 
 /// The time after which it stands, since the user asked.
 const STANDS_AFTER: Nanos = Nanos::from_secs(15);
@@ -41,7 +41,12 @@ impl FirstAnswer {
 fn text(status: &LoadPointStatus, state: &State, elapsed: Nanos, left: Option<Nanos>) -> Option<String> {
     let point = state.point.as_ref()?;
     let words = state.words(point.key.run);
-    let load = load_text(point.key.load, words);
+    let shape = state.runs[point.key.run].plan.shape.as_ref();
+    let stage = status.stage.and_then(|stage| shape?.stages.get(stage.index as usize));
+    let load = match stage {
+        Some(stage) => stage_load_text(stage, point.key.load, words),
+        None => load_text(point.key.load, words),
+    };
     let after = minutes(elapsed);
     let until = match left {
         Some(left) if state.may_add_points() => {

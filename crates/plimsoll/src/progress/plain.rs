@@ -3,7 +3,7 @@
 use fleet::Event;
 
 use super::state::{FinishedPoint, State};
-use super::text::{adding_text, load_text, score_text, time};
+use super::text::{adding_text, load_text, score_text, stage_load_text, time};
 use units::Nanos;
 
 /// A message of the progress display.
@@ -72,8 +72,7 @@ fn stage_text(state: &State, point: &FinishedPoint) -> Option<String> {
     let words = state.words(point.run);
     let stages = &state.runs[point.run].plan.shape.as_ref()?.stages;
     let stage = stages.get(index as usize)?;
-    let end = load_text(point.load.at_level(stage.to), words);
-    let load = if stage.is_constant() { end } else { format!("{} to {end}", stage.from) };
+    let load = stage_load_text(stage, point.load, words);
     let broken = point.broken.map_or(String::new(), |broken| {
         let level = point.load.at_level(broken.window.level_mean.round());
         format!("   {} broke at {}", broken.limit, load_text(level, words))

@@ -1,11 +1,23 @@
 //! Formats of quantities in the progress display.
 
 use analysis::refinement::AddedLoad;
-use model::{Load, Words};
+use model::{Load, Stage, Words};
 use units::{Bytes, Nanos};
 
 /// Placeholder of an unknown value.
 pub(super) const ABSENT: &str = "–";
+
+/// Formats the load of a stage, with at most four digits of a rate: `1508 to 2258/s offered`, `50 users`.
+pub(super) fn stage_load_text(stage: &Stage, load: Load, words: &Words) -> String {
+    let shown = |level: f64| if load.is_closed() { level.round() } else { four_digits(level) };
+    let end = load_text(load.at_level(shown(stage.to)), words);
+    if stage.is_constant() { end } else { format!("{} to {end}", shown(stage.from)) }
+}
+
+/// Rounds a number to four significant digits.
+fn four_digits(number: f64) -> f64 {
+    format!("{number:.3e}").parse().unwrap_or(number)
+}
 
 /// Formats a load in the words of its benchmark: `30 clients`, `1000/s offered`.
 pub(super) fn load_text(load: Load, words: &Words) -> String {
@@ -57,12 +69,25 @@ pub(crate) fn length(time: Nanos) -> String {
 
 #[cfg(test)]
 mod tests {
+    use model::Arrivals;
+
     use super::*;
 
     #[test]
     fn durations_have_at_most_two_units() {
         let texts = [0, 48, 60, 588, 3600, 7500].map(|seconds| length(Nanos::from_secs(seconds)));
         assert_eq!(texts, ["0 s", "48 s", "1 min 00 s", "9 min 48 s", "1 h 00 min", "2 h 05 min"]);
+    }
+
+    #[test]
+    fn the_load_of_a_stage_has_four_digits_of_a_rate_and_whole_users() {
+        let rate = Load::Rate { per_second: 9000.0, arrivals: Arrivals::Constant, in_flight_max: 9 };
+        let text = |load, from, to| {
+            stage_load_text(&Stage { length: Nanos::from_secs(5), from, to }, load, &Words::default())
+        };
+        assert_eq!(text(rate, 759.166_666, 1_508.333_333), "759.2 to 1508/s offered");
+        assert_eq!(text(rate, 0.123_456, 0.123_456), "0.1235/s offered");
+        assert_eq!(text(Load::Users(50), 12.5, 37.5), "13 to 38 users");
     }
 
     #[test]
