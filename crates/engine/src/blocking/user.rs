@@ -120,8 +120,8 @@ impl<'a, C: BlockingClock, D: BlockingDriver> UserThread<'a, C, D> {
                 continue;
             }
             match user.next(last.take(), &mut rng) {
-                Step::Perform(operation) if point.state().recorder.may_start(times.now()) => {
-                    let (answer, done) = self.perform(&operation, times.start());
+                Step::Perform(operation) => {
+                    let Some((answer, done)) = self.perform(&operation, times.start()) else { break };
                     times.done(done);
                     last = Some(answer);
                 }
@@ -133,7 +133,7 @@ impl<'a, C: BlockingClock, D: BlockingDriver> UserThread<'a, C, D> {
                 }
                 Step::Unit { kind, ok } => point.state().recorder.unit(kind, ok),
                 // With one operation in flight there is none to await.
-                Step::Perform(_) | Step::Await | Step::Leave => break,
+                Step::Await | Step::Leave => break,
             }
         }
         self.close();
@@ -181,18 +181,22 @@ impl<'a, C: BlockingClock, D: BlockingDriver> UserThread<'a, C, D> {
                 break;
             }
             let times = StartTimes { free, ..StartTimes::of(due, sent) };
-            let (answer, done) = self.perform(&operation, times);
+            let Some((answer, done)) = self.perform(&operation, times) else { break };
             (free, last) = (done, Some(answer));
         }
         self.close();
     }
 
-    /// Performs one operation and records it. Returns its answer and the time at which it was done.
-    fn perform(&mut self, operation: &D::Operation, times: StartTimes) -> (UserReply, Nanos) {
+    /// Performs one operation and records it. Returns its answer and the time at which it was done; `None` if none was left to
+    /// start. To take it and to record its start is one step: a record that ended in between would lack it.
+    fn perform(&mut self, operation: &D::Operation, times: StartTimes) -> Option<(UserReply, Nanos)> {
         let point = self.point;
         let kind = operation.kind();
         let StartTimes { sent, due, .. } = {
             let recorder = &mut point.state().recorder;
+            if !recorder.may_start(times.sent) {
+                return None;
+            }
             let times = times.sent_at(recorder.not_before_interval(times.sent));
             recorder.started(kind, times);
             times
@@ -213,7 +217,7 @@ impl<'a, C: BlockingClock, D: BlockingDriver> UserThread<'a, C, D> {
             state.examples.keep(at, kind, reply.outcome, || self.driver.describe(operation, &reply));
         }
         drop(state);
-        (UserReply { outcome: reply.outcome, value: reply.answer }, reply.done)
+        Some((UserReply { outcome: reply.outcome, value: reply.answer }, reply.done))
     }
 
     /// Records a pause that was drawn at a time.
