@@ -154,13 +154,13 @@ fn phases(
 }
 
 /// Returns the length of the steady phase in which a schedule has the number of operations that the plan gives; `None` where
-/// it gives none, or the schedule has no more than those.
+/// it gives none, or the schedule has no more than those; and with stages, which end by themselves.
 ///
 /// With a rate λ without a ramp it is n ÷ λ of constant arrivals. Else it ends as soon after the last operation as one can tell
 /// it from the next.
 fn steady_of_schedule(plan: &Plan) -> Option<Nanos> {
     let n = usize::try_from(plan.operations?).ok()?;
-    let [point] = plan.load_points.as_slice() else { return None };
+    let ([point], None) = (plan.load_points.as_slice(), &plan.shape) else { return None };
     let mut due = plan.schedule(*point)?.whole().skip(n.checked_sub(1)?).map(|(_, due)| due);
     let (last, next) = (due.next()?, due.next()?);
     let begin = plan.phases.start_of(Phase::Steady);

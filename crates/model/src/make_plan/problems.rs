@@ -218,7 +218,7 @@ impl Problem {
             Problem::FewerOperationsThanUsers(..) => {
                 "have fewer users perform them: `-c 1` is one after another"
             }
-            Problem::OpenLoopOnly(_) => {
+            Problem::OpenLoopOnly(_) | Problem::LimitOfRate(_) => {
                 "leave it out, or give an open loop: `--rate`, or stages with `/s` such as `--ramp 10..2000/s`"
             }
             Problem::InFlight(_) => "`--in-flight-max 1000` is plenty for most servers",
@@ -242,9 +242,6 @@ impl Problem {
             Problem::SettingTwice(_) => "give it once, as a flag of its own or with `--set`",
             Problem::SearchRange(..) => "`--max-load` sets where the search ends",
             Problem::HeadlineOfUsers => "give `--load` instead of `--rate`",
-            Problem::LimitOfRate(_) => {
-                "leave it out, or give an open loop: `--rate`, or stages with `/s` such as `--ramp 10..2000/s`"
-            }
             Problem::SourceTwice(_) => "list every address once; connections take them in turn",
             Problem::NoLoadThreads => "use one per CPU",
             Problem::PoissonThreads { .. } => {
@@ -293,9 +290,8 @@ pub(super) fn problems(
     }
     if let Some(total) = overrides.total {
         let n_points = plan.load_points.len();
-        let is_short = total.divided(plan.phases, n_points).is_none();
         let least = total.least(plan.phases, n_points);
-        when(is_short, Problem::TotalTooShort { whole: total.whole, least });
+        when(total.whole < least, Problem::TotalTooShort { whole: total.whole, least });
     }
     if let Some(n) = plan.operations {
         when(n == 0, Problem::NoOperations);
@@ -472,10 +468,10 @@ pub(super) fn data_problems(plan: &Plan, data: &[DataSet], load: Load) -> Vec<Pr
     let (pages, name) = match load {
         Load::Users(users) => (1, format!("a load of {users} users")),
         Load::Rate { per_second, .. } => {
-            let seconds = plan.phases.issuing();
-            let mean = plan.shape.as_ref().map_or(per_second, |shape| shape.level_mean(Nanos::ZERO..seconds));
-            let operations = (mean * seconds.as_secs_f64()).ceil();
-            ((operations as u64).div_ceil(users), format!("a rate of {per_second} operations per second"))
+            let issuing = plan.phases.issuing();
+            let mean = plan.shape.as_ref().map_or(per_second, |shape| shape.level_mean(Nanos::ZERO..issuing));
+            let operations = (mean * issuing.as_secs_f64()).ceil();
+            ((operations as u64).div_ceil(users), format!("a rate of {mean} operations per second"))
         }
     };
     let problem = |data: &DataSet| {

@@ -12,7 +12,8 @@ use serde::{Deserialize, Serialize};
 use units::Nanos;
 
 use crate::{
-    AgentPlan, Catalog, Limit, Load, LoadPoint, Phases, Schedule, Shape, Workload, partition, with_serde,
+    AgentPlan, Assignment, Catalog, Limit, Load, LoadPoint, Phases, Schedule, Shape, Workload, partition,
+    with_serde,
 };
 
 pub use sut::{CertificateCheck, CpuQuota, LimitInForce, ServerLimit, SutPlan};
@@ -195,20 +196,21 @@ impl Plan {
 
     /// Returns the number of users that a load agent has at a load, by its index; 0 where there is none.
     pub fn users_of_agent(&self, agent: usize, load: Load) -> u32 {
-        let shares = self.agents.get(agent).map(AgentPlan::shares).unwrap_or_default();
-        let all = partition(0, load, self.load_threads().max(1));
-        let own = all.iter().filter(|assignment| shares.contains(&assignment.share));
-        own.map(|assignment| assignment.users.end - assignment.users.start).sum()
+        self.assignments_of_agent(agent, load).map(|own| own.users.end - own.users.start).sum()
     }
 
     /// Returns the operations that a load agent starts at most, by its index, where their number is limited at the users: the
     /// parts of all agents add up. `None` where it is not, as in an open loop, whose schedule has their number.
     pub fn operations_of_agent(&self, agent: usize, load: Load) -> Option<u64> {
         let operations = self.operations.filter(|_| load.is_closed())?;
+        Some(self.assignments_of_agent(agent, load).map(|own| own.operations(operations, load)).sum())
+    }
+
+    /// Returns the assignments of a load agent at a load, by its index; none where there is no such agent.
+    fn assignments_of_agent(&self, agent: usize, load: Load) -> impl Iterator<Item = Assignment> {
         let shares = self.agents.get(agent).map(AgentPlan::shares).unwrap_or_default();
         let all = partition(0, load, self.load_threads().max(1));
-        let own = all.iter().filter(|assignment| shares.contains(&assignment.share));
-        Some(own.map(|assignment| assignment.operations(operations, load)).sum())
+        all.into_iter().filter(move |assignment| shares.contains(&assignment.share))
     }
 
     /// Returns whether all load threads run on CPUs that the SUT was given.

@@ -46,6 +46,20 @@ impl ConstantArrivals {
         Some(next)
     }
 
+    /// Passes `n` operations, as so many calls of [`ConstantArrivals::next`] do.
+    pub(super) fn pass(&mut self, n: u64) {
+        if self.due.is_none() {
+            return;
+        }
+        // Whole blocks at once, and what is left within one.
+        let width = self.period - self.gap;
+        let n = n.saturating_add(width - (self.block_end - self.k));
+        let start = self.block_end - width;
+        self.block_end = self.block_end.saturating_add((n / width).saturating_mul(self.period));
+        self.k = start.saturating_add((n / width).saturating_mul(self.period)).saturating_add(n % width);
+        self.due = self.due();
+    }
+
     /// Returns the due time of operation k. The half keeps the first one off the very start.
     fn due(&self) -> Option<Nanos> {
         self.profile.time_of(self.k as f64 + 0.5).map(Nanos::from_secs_f64)

@@ -142,6 +142,16 @@ impl Iterator for SliceSchedule {
             SliceArrivals::Poisson(arrivals) => arrivals.next(),
         }
     }
+
+    /// Passes `n` operations and returns the next one. Constant arrivals are not passed one by one: a plan asks for the last
+    /// of perhaps a thousand million.
+    fn nth(&mut self, n: usize) -> Option<(u64, Nanos)> {
+        match &mut self.0 {
+            SliceArrivals::Constant(arrivals) => arrivals.pass(n as u64),
+            SliceArrivals::Poisson(arrivals) => (0..n).try_for_each(|_| arrivals.next().map(drop))?,
+        }
+        self.next()
+    }
 }
 
 #[cfg(test)]
@@ -181,6 +191,32 @@ mod tests {
         let mut cursor = schedule(100.0, Arrivals::Constant, &phases(2, 1, 2), 1, 0).whole();
         let n = [1, 2, 3, 4, 9].map(|seconds| cursor.pass_before(Nanos::from_secs(seconds)));
         assert_eq!((n, cursor.next_due(), cursor.next()), ([25, 75, 100, 75, 25], None, None));
+    }
+
+    #[test]
+    fn operations_that_are_passed_at_once_are_those_that_are_passed_one_by_one() {
+        for arrivals in [Arrivals::Constant, Arrivals::Poisson] {
+            let schedule = schedule(40.0, arrivals, &phases(1, 3, 1), 3, 0);
+            for slice in [schedule.whole(), schedule.slice(1, 3)] {
+                same_after_any_number(&slice);
+            }
+        }
+        same_after_any_number(&schedule(40.0, Arrivals::Constant, &phases(1, 3, 1), 3, 0).of_users(1..4, 5));
+    }
+
+    #[track_caller]
+    fn same_after_any_number(slice: &SliceSchedule) {
+        let all: Vec<_> = slice.clone().collect();
+        for first in [0, 1, 2, 7] {
+            for n in 0..all.len() + 3 {
+                let mut cursor = slice.clone();
+                for _ in 0..first {
+                    cursor.next();
+                }
+                assert_eq!(cursor.nth(n), all.get(first + n).copied(), "{n} after {first}");
+                assert_eq!(cursor.next(), all.get(first + n + 1).copied(), "behind {n} after {first}");
+            }
+        }
     }
 
     #[test]

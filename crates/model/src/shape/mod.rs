@@ -22,6 +22,8 @@ use units::Nanos;
 
 use crate::{Limit, with_serde};
 
+use stage_list::{length_of, level_max_of};
+
 pub use presets::ShapePreset;
 pub use stage_list::{
     LevelSpan, LevelSteps, StageFault, StageList, StageListError, parse_level_span, parse_level_steps,
@@ -31,8 +33,8 @@ pub use stage_list::{
 /// The most stages of a shape: four for every hour of a day.
 pub const STAGES_MAX: usize = 96;
 
-/// The load of one load point over time. A shape of a valid plan has 1 to [`STAGES_MAX`] stages, of whole seconds each, and a
-/// level above 0 somewhere; its plan has one load point, whose load is the highest level. A stored one that is not valid is not
+/// The load of one load point over time. A shape of a valid plan has 1 to [`STAGES_MAX`] stages, of whole seconds each, and
+/// load in every stage; its plan has one load point, whose load is the highest level. A stored one that is not valid is not
 /// read.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "StoredShape")]
@@ -110,12 +112,12 @@ impl Stage {
 impl Shape {
     /// Returns the length of all stages together.
     pub fn length(&self) -> Nanos {
-        self.stages.iter().fold(Nanos::ZERO, |sum, stage| sum.saturating_add(stage.length))
+        length_of(&self.stages)
     }
 
     /// Returns the highest level.
     pub fn level_max(&self) -> f64 {
-        self.stages.iter().fold(0.0, |most, stage| stage.from.max(stage.to).max(most))
+        level_max_of(&self.stages)
     }
 
     /// Returns the stages with the times from the start of the shape between which they last.

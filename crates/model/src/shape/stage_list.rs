@@ -153,7 +153,7 @@ impl StageList {
 
     /// Returns the highest level.
     pub fn level_max(&self) -> f64 {
-        self.stages.iter().fold(0.0, |most, stage| stage.from.max(stage.to).max(most))
+        level_max_of(&self.stages)
     }
 
     /// Returns the same levels in stages of at most this length, in whole seconds above zero.
@@ -163,8 +163,14 @@ impl StageList {
     }
 }
 
-fn length_of(stages: &[Stage]) -> Nanos {
+/// Returns the length of all stages together.
+pub(super) fn length_of(stages: &[Stage]) -> Nanos {
     stages.iter().fold(Nanos::ZERO, |sum, stage| sum.saturating_add(stage.length))
+}
+
+/// Returns the highest level of stages.
+pub(super) fn level_max_of(stages: &[Stage]) -> f64 {
+    stages.iter().fold(0.0, |most, stage| stage.from.max(stage.to).max(most))
 }
 
 /// Writes the stages as they are read: `30 s:0..100,120 s:100`.
