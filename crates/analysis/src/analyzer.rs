@@ -13,8 +13,7 @@ use crate::find_max::replay;
 use crate::finding::FaultCounter;
 use crate::fold::{PointFold, Resources, StageFold};
 use crate::judge::{
-    RunEvidence, judge_load_point, judge_run, judge_shaped, judge_stage, mark_overload,
-    mark_overloaded_stages,
+    RunEvidence, judge_load_point, judge_run, judge_shaped, mark_overload, mark_overloaded_stages,
 };
 use crate::metrics::{PointFigures, curve, headline, measure, measure_stage, without_merged_loads};
 use crate::rules::{Evidence, JudgedPart, RecordProgress};
@@ -205,7 +204,7 @@ impl Analyzer {
 
     fn stage_result(&self, fold: &PointFold, stage: &StageFold, progress: RecordProgress) -> StageResult {
         let evidence = self.stage_evidence(stage);
-        let verdict = judge_stage(&self.evidence_of_stage(fold, &evidence, progress), stage.index);
+        let verdict = judge_load_point(&self.evidence_of_stage(fold, &evidence, progress));
         measure_stage(&self.plan, stage, evidence.figures, verdict)
     }
 
@@ -238,7 +237,8 @@ impl Analyzer {
         let StageEvidence { stage, resources, figures } = evidence;
         let is_followed = begun(whole).any(|other| stage.index < other.index);
         let progress = if is_followed { RecordProgress::Over } else { progress };
-        let part = JudgedPart::Stage { stage: stage.stage, level_before: stage.level_before };
+        let StageFold { index, stage: planned, level_before, .. } = **stage;
+        let part = JudgedPart::Stage { index, stage: planned, level_before };
         let (plan, fold) = (&self.plan, &stage.fold);
         Evidence { plan, fold, figures, resources, progress, part, broken_at: broken_at(whole) }
     }

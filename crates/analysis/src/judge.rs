@@ -19,19 +19,10 @@ pub(crate) struct RunEvidence<'a> {
     pub(crate) found: Option<&'a SearchResult>,
 }
 
-/// Applies all rules to a load point, or to what a load point with stages is judged by as a whole: incomplete if a finding
-/// is, else invalid if a rule is broken, else valid.
+/// Applies all rules to a load point, to what a load point with stages is judged by as a whole, or to a stage: incomplete if a
+/// finding is, else invalid if a rule is broken, else valid.
 pub(crate) fn judge_load_point(evidence: &Evidence) -> Verdict {
-    judge_part(evidence, None)
-}
-
-/// Applies the rules for stages to a stage, by its index.
-pub(crate) fn judge_stage(evidence: &Evidence, stage: u32) -> Verdict {
-    judge_part(evidence, Some(stage))
-}
-
-fn judge_part(evidence: &Evidence, stage: Option<u32>) -> Verdict {
-    let index = evidence.fold.point.index;
+    let (index, stage) = (evidence.fold.point.index, evidence.stage_index());
     let rules = RULES.iter().filter(|rule| rule.is_about(evidence.part));
     let findings = rules.flat_map(|rule| (rule.check)(evidence));
     let findings: Vec<RuleFinding> =

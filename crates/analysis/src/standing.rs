@@ -53,8 +53,8 @@ pub(crate) fn standings(whole: &Evidence, stages: &[Evidence]) -> Vec<GroupStand
 fn standing(whole: &Evidence, stages: &[Evidence], group: RuleGroup) -> GroupStanding {
     let mut n_judged = 0;
     let mut findings: Vec<(Option<u32>, RuleFinding)> = Vec::new();
-    let of_stages = (0..).zip(stages).map(|(index, stage)| (Some(index), stage));
-    for (stage, evidence) in [(None, whole)].into_iter().chain(of_stages) {
+    for evidence in [whole].into_iter().chain(stages) {
+        let stage = evidence.stage_index();
         let in_group = RULES.iter().filter(|rule| rule.group == group && rule.is_about(evidence.part));
         for rule in in_group.filter(|rule| rule.can_be_judged(evidence)) {
             n_judged += 1;

@@ -295,12 +295,9 @@ impl LevelText<'_> {
 
     /// Returns the number for a reader: `1 240`.
     pub(crate) fn number(self, level: f64) -> String {
-        match self.user {
-            Some(_) => numbers::group(&format!("{:.0}", level.round())),
-            // As it was planned; of a moment in between, four significant digits.
-            None if (level - level.round()).abs() < 1e-6 => numbers::group(&format!("{:.0}", level.round())),
-            None => numbers::figure(level),
-        }
+        // As it was planned; of a moment in between, four significant digits of a rate.
+        let is_whole = self.user.is_some() || (level - level.round()).abs() < 1e-6;
+        if is_whole { numbers::group(&format!("{:.0}", level.round())) } else { numbers::figure(level) }
     }
 
     /// Returns the unit: `users`, `offered per second`.

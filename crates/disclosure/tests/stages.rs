@@ -20,6 +20,22 @@ fn markdown_of_stages_of_users() {
     insta::assert_snapshot!(beginning(&fixture::stages_of_users()));
 }
 
+/// Goal: no sentence of the whole report says that a load stays the same which does not.
+#[test]
+fn a_load_that_changes_is_called_so_everywhere() {
+    let whole = |fixture: &Fixture| render::markdown(&outline(&fixture.report()));
+    for text in [whole(&fixture::stages()), whole(&fixture::stages_of_users())] {
+        for of_same_load in
+            ["does not change", "a fixed number of users", "at a constant rate", "constant mean rate"]
+        {
+            assert!(!text.contains(of_same_load), "{of_same_load}");
+        }
+        assert!(text.contains("The load changes as planned over"), "{text}");
+    }
+    assert!(whole(&fixture::stages()).contains("operations are due at the rate of the stages"));
+    assert!(whole(&fixture::stages_of_users()).contains("as many users as the stages say"));
+}
+
 #[test]
 fn csv_has_a_row_per_stage() {
     let csv = render::csv(&fixture::stages().report());

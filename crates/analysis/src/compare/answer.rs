@@ -114,7 +114,7 @@ mod tests {
         processes: f64,
         /// Deviation of a second, whose noise remembers half of the second before.
         second: f64,
-        /// How much slower the machine becomes from the first turn to the last; half of that again goes up and down.
+        /// The part by which the machine becomes slower from the first turn to the last; half of that again goes up and down.
         drift: f64,
     }
 

@@ -116,8 +116,9 @@ pub(super) fn fill(comparison: &mut Comparison, runs: &[RunInput], groups: &[Vec
         .collect();
     let bests: Vec<Option<ComparedRatio>> =
         others().map(|side| best(runs, [&groups[0], &groups[side]])).collect();
-    let significance = decide(&figure_comparisons, &bests, answer::metric(comparison, runs));
-    comparison.answers = answers(&figure_comparisons, &significance, answer::metric(comparison, runs));
+    let metric = answer::metric(comparison, runs);
+    let significance = decide(&figure_comparisons, &bests, metric);
+    comparison.answers = answers(&figure_comparisons, &significance, metric);
     for (figure_comparison, significance) in figure_comparisons.iter().zip(&significance) {
         let change = |found: &Option<ComparedRatio>, significance| {
             Some(found.as_ref()?.change(figure_comparison.metric, significance))
@@ -142,7 +143,7 @@ pub(super) fn fill(comparison: &mut Comparison, runs: &[RunInput], groups: &[Vec
 
 /// Decides which differences hold: of the figures of all sides, then of their highest valid loads, in this order.
 ///
-/// Where servers took turns while they ran, the comparison is to answer which is faster. That is asked first, of one
+/// A comparison of servers that took turns while they ran is to answer which is faster. That is asked first, of one
 /// `metric` of each side with its part of the false alarms that are allowed; the others are looked at only if it differs.
 fn decide(
     figures: &[FigureComparison],

@@ -58,7 +58,7 @@ const LAG_MAX: f64 = 0.1;
 /// Returns the operations per second by which a stage fills up with operations in flight, as it must where its load is higher
 /// at the end than just before it: ΔL ÷ T, by Little's law with ΔL = Δλ·R. Zero elsewhere.
 fn in_flight_growth(evidence: &Evidence) -> f64 {
-    let JudgedPart::Stage { stage, level_before } = evidence.part else { return 0.0 };
+    let JudgedPart::Stage { stage, level_before, .. } = evidence.part else { return 0.0 };
     let length = stage.length.as_secs_f64();
     let response = evidence.fold.steady.response.mean().unwrap_or_default().as_secs_f64();
     (stage.to - level_before).max(0.0) * response.min(LAG_MAX * length) / length

@@ -75,6 +75,8 @@ pub(crate) enum JudgedPart {
     Shaped,
     /// A stage of a shape.
     Stage {
+        /// Its index in the shape.
+        index: u32,
         /// The stage.
         stage: model::Stage,
         /// The level of load just before it.
@@ -113,7 +115,7 @@ enum RuleScope {
     Record,
     /// A load that stays the same: a load point without a shape.
     Uniform,
-    /// Whatever has one load: a load point without a shape, or a stage.
+    /// Parts with one load: a load point without a shape, or a stage.
     Stages,
     /// All of these.
     Anywhere,
@@ -185,6 +187,14 @@ impl Evidence<'_> {
     /// Returns the load of the load point.
     pub(crate) fn load(&self) -> Load {
         self.fold.point.load
+    }
+
+    /// Returns the index of the stage that is judged; `None` of a load point.
+    pub(crate) fn stage_index(&self) -> Option<u32> {
+        match self.part {
+            JudgedPart::Uniform | JudgedPart::Shaped => None,
+            JudgedPart::Stage { index, .. } => Some(index),
+        }
     }
 
     /// Returns the planned length of what is judged: the steady phase, or a stage.

@@ -39,11 +39,15 @@ pub fn reason_groups(reasons: &[Reason]) -> Vec<ReasonGroup<'_>> {
 }
 
 impl ReasonGroup<'_> {
+    /// Returns the indexes of its places, rising, with their noun: of its stages, or else of its load points.
+    pub(crate) fn places(&self) -> (&'static str, &[u32]) {
+        if self.stages.is_empty() { ("load point", &self.load_points) } else { ("stage", &self.stages) }
+    }
+
     /// Returns the place before a sentence about the first load point, in numbers from 1: `load point 2`, `load points 1 to 4,
     /// at 1`, `stage 3`; empty of the run as a whole.
     pub fn place(&self) -> String {
-        let (noun, indexes) =
-            if self.stages.is_empty() { ("load point", &self.load_points) } else { ("stage", &self.stages) };
+        let (noun, indexes) = self.places();
         let numbers: Vec<u64> = indexes.iter().map(|index| u64::from(*index) + 1).collect();
         match numbers.as_slice() {
             [] => String::new(),

@@ -58,12 +58,7 @@ fn rows_of(report: &Report, point: &LoadPointResult) -> Vec<Vec<(String, String)
 
 fn stage_row(report: &Report, point: &LoadPointResult, stage: &StageResult) -> Vec<(String, String)> {
     let mut row = Fields::default();
-    let benchmark = &report.analysis.benchmark;
-    row.add("benchmark", &benchmark.id);
-    row.add("benchmark_version", benchmark.version);
-    row.add("modified", !report.analysis.modifications.is_empty());
-    row.add("run_verdict", super::json::state(report.analysis.verdict.state));
-    row.add("load_point", point.index);
+    origin(report, point, &mut row);
     row.add("stage", stage.index);
     row.number("start_s", stage.start.as_secs_f64());
     row.number("planned_s", stage.planned.length.as_secs_f64());
@@ -125,13 +120,18 @@ impl Fields {
     }
 }
 
-fn identity(report: &Report, point: &LoadPointResult, row: &mut Fields) {
+/// Writes the run and the load point that a row is of.
+fn origin(report: &Report, point: &LoadPointResult, row: &mut Fields) {
     let benchmark = &report.analysis.benchmark;
     row.add("benchmark", &benchmark.id);
     row.add("benchmark_version", benchmark.version);
     row.add("modified", !report.analysis.modifications.is_empty());
     row.add("run_verdict", super::json::state(report.analysis.verdict.state));
     row.add("load_point", point.index);
+}
+
+fn identity(report: &Report, point: &LoadPointResult, row: &mut Fields) {
+    origin(report, point, row);
     let (users, offered) = match point.load {
         Load::Users(users) => (Some(f64::from(users)), None),
         Load::Rate { per_second, .. } => (None, Some(per_second)),

@@ -1,9 +1,8 @@
 //! Method: what was done, and what every number means.
 
-use model::{
-    Arrivals, CLOSE_WAIT_MAX, ConnectionLifetime, HttpVersion, Load, ReplyBody, ThinkTime, Tls, limits_text,
-};
+use model::{Arrivals, CLOSE_WAIT_MAX, ConnectionLifetime, HttpVersion, Load, ReplyBody, ThinkTime, Tls};
 
+use super::limits_listed;
 use crate::{Block, Column, Report, Row, Section, Table, Text, numbers};
 
 /// Metric, formula, meaning. n successful, E failed operations, P pages completed in the steady phase of
@@ -112,17 +111,24 @@ pub(crate) fn definitions_section(report: &Report) -> Section {
 }
 
 fn load(report: &Report) -> Vec<Text> {
+    let is_shaped = report.plan.shape.is_some();
     let how = match report.plan.load_points.first().map(|point| point.load) {
         Some(Load::Rate { arrivals, in_flight_max, .. }) => {
-            let distance = match arrivals {
-                Arrivals::Constant => "at a constant rate",
-                Arrivals::Poisson => "at random (Poisson process)",
+            let distance = match (arrivals, is_shaped) {
+                (Arrivals::Constant, false) => "at a constant rate",
+                (Arrivals::Constant, true) => "at the rate of the stages",
+                (Arrivals::Poisson, false) => "at random (Poisson process)",
+                (Arrivals::Poisson, true) => "at random (Poisson process) at the rate of the stages",
             };
             format!(
                 "Open loop: operations are due {distance}, whatever the server does. At most {in_flight_max} are in \
                  flight; the others wait, and their response time includes that wait. None is dropped silently."
             )
         }
+        _ if is_shaped => "Closed loop: as many users as the stages say, each of which waits for a response before it continues. A \
+              slow server is therefore offered less load. A user that leaves finishes its operation first, and keeps its session \
+              and its place for the time when it is back."
+            .to_owned(),
         _ => "Closed loop: a fixed number of users, each of which waits for a response before it continues. A slow server is \
               therefore offered less load."
             .to_owned(),
@@ -313,9 +319,9 @@ fn rules(report: &Report) -> Table {
         Row::plain([band.name.clone(), limit])
     }));
     let limited = report.plan.catalog.kinds.iter().filter(|kind| !kind.limits.is_empty());
-    rows.extend(limited.map(|kind| {
-        Row::plain([format!("results of “{}”", kind.name), limits_text(&kind.limits).replace(',', ", ")])
-    }));
+    rows.extend(
+        limited.map(|kind| Row::plain([format!("results of “{}”", kind.name), limits_listed(&kind.limits)])),
+    );
     if !report.is_open() && report.plan.workload.think() != ThinkTime::None {
         rows.push(Row::plain(["user iterations per second", "at most N ÷ Z, within 2 % and chance (3 σ)"]));
     }

@@ -44,6 +44,7 @@ mod workload;
 
 use analysis::attribute::Attribution;
 use analysis::{LoadPointResult, Reason, VerdictState};
+use model::{Limit, limits_text};
 
 pub use opening::headline_text;
 pub(crate) use opening::modification_text;
@@ -55,6 +56,11 @@ use SectionScope::{Any, Uniform};
 
 use crate::charts::{Axis, Format, Mark, Spacing};
 use crate::{Document, Hints, Report, Section, Text, finding_text};
+
+/// Writes limits as a list: `p99<50ms, errors<0.1%`.
+pub(super) fn limits_listed(limits: &[Limit]) -> String {
+    limits_text(limits).replace(',', ", ")
+}
 
 /// Makes a section of a report; `None` if it has nothing to say about this run.
 type SectionBuilder = fn(&Report) -> Option<Section>;

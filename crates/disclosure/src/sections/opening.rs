@@ -4,7 +4,7 @@ use analysis::{Analysis, LoadPointResult, VerdictState};
 use model::{Load, Modification, RunEnding};
 
 use super::stages::{self, ShapedRun};
-use super::{reason_entry, state_text};
+use super::{limits_listed, reason_entry, state_text};
 use crate::bottleneck::{bottleneck_adjective, sharing_text};
 use crate::findings::{ReasonGroup, reason_groups};
 use crate::report::Growth;
@@ -76,11 +76,13 @@ fn shared_of(point: &LoadPointResult) -> String {
 
 /// Returns the sentence about the limits of a search.
 fn limits_text(report: &Report) -> String {
-    let limits: Vec<String> = report.plan.limits.iter().map(ToString::to_string).collect();
-    if limits.is_empty() {
+    if report.plan.limits.is_empty() {
         " This is the highest load that the search found valid.".to_owned()
     } else {
-        format!(" This is the highest load that the search found within {}.", limits.join(", "))
+        format!(
+            " This is the highest load that the search found within {}.",
+            limits_listed(&report.plan.limits)
+        )
     }
 }
 
@@ -116,23 +118,13 @@ pub(super) fn banner(report: &Report) -> Banner {
 /// Writes the reasons of a rule: that of its first load point, and which others have it, too.
 fn group_entry(report: &Report, hints: &mut Hints, group: &ReasonGroup) -> Text {
     let text = reason_entry(report, hints, group.first);
+    let (noun, indexes) = group.places();
     let others: Vec<String> =
-        group.load_points.iter().skip(1).map(|index| (u64::from(*index) + 1).to_string()).collect();
+        indexes.iter().skip(1).map(|index| (u64::from(*index) + 1).to_string()).collect();
     match others.as_slice() {
-        [] => text.plain(likewise_stages(group)),
-        [only] => text.plain(format!(". Likewise load point {only}")),
-        several => text.plain(format!(". Likewise load points {}", several.join(", "))),
-    }
-}
-
-/// Names the further stages that have a reason.
-fn likewise_stages(group: &ReasonGroup) -> String {
-    let others: Vec<String> =
-        group.stages.iter().skip(1).map(|index| (u64::from(*index) + 1).to_string()).collect();
-    match others.as_slice() {
-        [] => String::new(),
-        [only] => format!(". Likewise stage {only}"),
-        several => format!(". Likewise stages {}", several.join(", ")),
+        [] => text,
+        [only] => text.plain(format!(". Likewise {noun} {only}")),
+        several => text.plain(format!(". Likewise {noun}s {}", several.join(", "))),
     }
 }
 

@@ -33,7 +33,7 @@ pub(crate) fn notes(report: &Report) -> Vec<Text> {
         files(report),
         network(report),
         cpu_quota(report),
-        Some(("Steady load", steady(report))),
+        Some(steady(report)),
     ];
     notes
         .into_iter()
@@ -66,6 +66,10 @@ fn users(report: &Report) -> Note {
 
 fn arrivals(report: &Report) -> Note {
     let text = match report.plan.load_points.first().map(|point| point.load) {
+        Some(Load::Rate { .. }) if report.plan.shape.is_some() => {
+            "Operations arrive at the rate of the stages. Real requests arrive in bursts as well, and their rate changes with \
+             events that no stage foresees."
+        }
         Some(Load::Rate { arrivals: Arrivals::Constant, .. }) => {
             "Operations arrive at a constant rate. Real requests arrive in bursts, which need more headroom at the same mean rate."
         }
@@ -184,14 +188,23 @@ fn cpu_quota(report: &Report) -> Option<Note> {
     Some(("CPU quota", text))
 }
 
-fn steady(report: &Report) -> String {
+fn steady(report: &Report) -> Note {
+    if let Some(shape) = &report.plan.shape {
+        let text = format!(
+            "The load changes as planned over {}, with the same mix of operations at every level. Caches that fill over hours, \
+             memory leaks, log rotation, backups and updates may show only over a longer time.",
+            numbers::length(shape.length())
+        );
+        return ("Load over time", text);
+    }
     let length = match (report.plan.operations, report.analysis.load_points.as_slice()) {
         (Some(_), [only]) => only.length,
         _ => report.plan.phases.steady,
     };
-    format!(
+    let text = format!(
         "Each load lasts {} and does not change. That is too short to show caches that fill over hours, memory leaks, log \
          rotation, backups and updates.",
         numbers::length(length)
-    )
+    );
+    ("Steady load", text)
 }

@@ -1,10 +1,10 @@
 //! The stages of a load point with a shape: the load over time with rate and response time, and a table of their figures.
 
 use analysis::{BrokenLimit, Finding, LoadPointResult, StageResult, UntilResult, VerdictState};
-use model::{Limit, LimitMetric, Shape, Stage, limits_text};
+use model::{Limit, LimitMetric, Shape, Stage};
 use units::Nanos;
 
-use super::{state_text, timeline};
+use super::{limits_listed, state_text, timeline};
 use crate::charts::{Axis, DataSeries, Draw, Format, Mark, Panel, Point, Spacing, Zone};
 use crate::report::{LevelText, Terms};
 use crate::{Block, Cell, Column, Figure, Hero, Report, Row, RowStyle, Section, Table, Text, Tile, numbers};
@@ -120,7 +120,7 @@ fn table(report: &Report, shaped: ShapedRun) -> Table {
     let rows: Vec<Row> = rows.collect();
     Table::new("Stages", columns, rows).note(
         "Each stage is judged by itself; figures of stages with different loads are not merged, so that the run has no rate \
-         and no percentile of its own. In smaller type: 95 % intervals, where a stage is long enough for them. Of a ramp, the \
+         and no percentile of its own. Behind a value: its 95 % interval, where a stage is long enough for it. Of a ramp, the \
          figures are those of all loads in it.",
     )
 }
@@ -235,8 +235,8 @@ pub(super) fn response_limit(shaped: ShapedRun, limits: &[Limit]) -> Option<(f64
 /// Returns the ends of the stages as lines, and their numbers over their middles if there is room.
 pub(super) fn stage_marks(report: &Report, shaped: ShapedRun) -> Vec<Mark> {
     let start = report.plan.phases.start_of(model::Phase::Steady).as_secs_f64();
-    let has_room = shaped.shape.stages.len() <= NAMED_MAX;
     let n = shaped.shape.stages.len();
+    let has_room = n <= NAMED_MAX;
     let marks = shaped.shape.spans().enumerate().flat_map(|(index, (span, _))| {
         let [from, to] = [span.start, span.end].map(|time| start + time.as_secs_f64());
         let name = Mark { x: (from + to) / 2.0, name: (index + 1).to_string(), line: false };
@@ -271,7 +271,7 @@ pub(super) fn answer(report: &Report, shaped: ShapedRun) -> Text {
 
 /// Returns a clause about the user's limits on all stages; empty without limits.
 fn kept_text(report: &Report, shaped: ShapedRun) -> String {
-    let limits = limits_text(&report.plan.limits).replace(',', ", ");
+    let limits = limits_listed(&report.plan.limits);
     let stages = &shaped.point.stages;
     match stages.iter().filter(|stage| missed_limits(stage).next().is_some()).count() {
         _ if limits.is_empty() => String::new(),
@@ -283,7 +283,7 @@ fn kept_text(report: &Report, shaped: ShapedRun) -> String {
 fn limit_answer(report: &Report, shaped: ShapedRun, until: &UntilResult) -> Text {
     let level = report.terms().level_text();
     let highest = level.with_unit(shaped.shape.level_max());
-    let limits = limits_text(&until.limits).replace(',', ", ");
+    let limits = limits_listed(&until.limits);
     match (until.broken, until.held) {
         (Some(broken), held) => {
             let held = match held {
@@ -330,7 +330,7 @@ fn response_change(report: &Report, shaped: ShapedRun) -> Option<String> {
     // Of equal elements, `max_by_key` returns the last.
     let worst = known(q).rev().max_by_key(|stage| value(stage, q))?;
     let level = report.terms().level_text();
-    let [from, to] = [least, worst].map(|stage| value(stage, q).map_or(Nanos::ZERO, |value| value));
+    let [from, to] = [least, worst].map(|stage| value(stage, q).unwrap_or(Nanos::ZERO));
     if least.index == worst.index {
         return (1 < known(q).count())
             .then(|| format!("{name} was longest in stage {}, {}", worst.index + 1, numbers::time(to)));
@@ -364,7 +364,7 @@ pub fn stages_text(report: &Report) -> Option<String> {
 pub(super) fn hero(report: &Report, shaped: ShapedRun) -> Option<Hero> {
     let until = shaped.point.until.as_ref()?;
     let level = report.terms().level_text();
-    let limits = limits_text(&until.limits).replace(',', ", ");
+    let limits = limits_listed(&until.limits);
     let (value, companion) = match (until.held, until.broken) {
         (Some(held), Some(broken)) => {
             (held.level_mean, Text::from("broke at ").strong(level.with_unit(broken.window.level_mean)))
@@ -389,7 +389,7 @@ pub(super) fn tiles(report: &Report, shaped: ShapedRun) -> Vec<Tile> {
     let tile = |name: &str, value: String, note: String| Tile { name: name.to_owned(), value, note };
     let mut tiles = Vec::new();
     if let Some(until) = &shaped.point.until {
-        let limits = limits_text(&until.limits).replace(',', ", ");
+        let limits = limits_listed(&until.limits);
         match until.broken {
             Some(broken) => {
                 let held = until.held.map_or_else(
@@ -439,7 +439,7 @@ pub(super) fn load_text(report: &Report, shape: &Shape) -> String {
     let until = if shape.until.is_empty() {
         String::new()
     } else {
-        format!(", until one of these limits breaks: {}", limits_text(&shape.until).replace(',', ", "))
+        format!(", until one of these limits breaks: {}", limits_listed(&shape.until))
     };
     let n = shape.stages.len();
     let noun = if n == 1 { "stage" } else { "stages" };

@@ -71,12 +71,12 @@ pub(super) fn section(report: &Report) -> Option<Section> {
 
 /// Returns the chart that a report of a single load point opens with: rate and response time over the run.
 pub(super) fn lead(report: &Report) -> Option<LeadFigure> {
-    let spans = spans(report);
-    let whole = (!spans.is_empty()).then(|| chart(report, &spans))?;
-    if ShapedRun::of(report).is_some() {
-        let chart = Chart { id: "lead-chart", ..shaped_chart(report)? };
+    if let Some(chart) = shaped_chart(report) {
+        let chart = Chart { id: "lead-chart", ..chart };
         return Some(LeadFigure { chart, caption: "Vertical lines: ends of stages.".into() });
     }
+    let spans = spans(report);
+    let whole = (!spans.is_empty()).then(|| chart(report, &spans))?;
     let chart = Chart {
         id: "lead-chart",
         title: "Rate and response time over the run".into(),
@@ -197,11 +197,13 @@ fn chart(report: &Report, spans: &[PhaseSpan]) -> Chart {
     panels.extend(error_panel(spans));
     panels.push(cpu_panel(report, spans));
     let shaped = ShapedRun::of(report);
-    let named = load_marks(report, spans).into_iter().map(|mark| (mark, false));
-    let lines = warm_up_marks(report, spans).into_iter().map(|mark| (mark, true));
     let mut marks: Vec<Mark> = match shaped {
         Some(shaped) => stages::stage_marks(report, shaped),
-        None => named.chain(lines).map(|((x, name), line)| Mark { x, name, line }).collect(),
+        None => {
+            let named = load_marks(report, spans).into_iter().map(|mark| (mark, false));
+            let lines = warm_up_marks(report, spans).into_iter().map(|mark| (mark, true));
+            named.chain(lines).map(|((x, name), line)| Mark { x, name, line }).collect()
+        }
     };
     marks.sort_by(|a, b| a.x.total_cmp(&b.x));
     let chart = Chart {
