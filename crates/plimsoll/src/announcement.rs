@@ -54,7 +54,7 @@ fn is_of_one_server(one: &PlannedRun, other: &PlannedRun) -> bool {
 /// Says how servers that are already running take turns, and what difference that will show; `None` of other runs.
 fn turns_line(runs: &[PlannedRun]) -> Option<String> {
     let servers = servers(runs);
-    let is_compared = 1 < servers.len() && servers.iter().all(|run| !run.candidate.address.is_empty());
+    let is_compared = 1 < servers.len() && servers.iter().all(|run| run.candidate.is_compared_running());
     let n_turns = runs.len() / servers.len().max(1);
     is_compared.then(|| {
         let labels: Vec<&str> = servers.iter().filter_map(|run| run.candidate.state.as_deref()).collect();
@@ -67,7 +67,7 @@ fn turns_line(runs: &[PlannedRun]) -> Option<String> {
                 percent(more),
                 percent(TURN_SCATTER.0)
             ),
-            None => "too few for an answer with an interval: `--repeat 4` or more".to_owned(),
+            None => "too few for an answer with an interval: `--repeat 3` or more".to_owned(),
         };
         format!("turns         {n_turns} of each at each load point, {order} – …; {finds}")
     })

@@ -93,6 +93,11 @@ impl Candidate {
         if let ChosenServer::External(server) = &self.server { Some(server) } else { None }
     }
 
+    /// Returns whether it is one of several that are already running and are compared.
+    pub(crate) fn is_compared_running(&self) -> bool {
+        !self.address.is_empty()
+    }
+
     /// Returns whether it is already running, on this machine.
     pub(crate) fn is_running_here(&self) -> bool {
         self.external()

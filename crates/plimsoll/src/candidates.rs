@@ -189,7 +189,7 @@ fn accelerators(arguments: &SutArguments) -> Result<Vec<Option<ChosenAccelerator
 struct NamedServer {
     /// The name of its run.
     name: String,
-    /// Where it is, if its name does not say that.
+    /// Its address, if its name does not say that.
     address: String,
     /// The label of its state.
     state: Option<String>,

@@ -32,11 +32,16 @@ pub(crate) fn check_number(n: usize, labels: &[String]) -> Result<(), Failure> {
     Err(Failure::usage(error).hint("give each server a label, in the order of the servers, or none of them"))
 }
 
-/// Refuses a search where servers are compared: each would be loaded at loads of its own.
+/// Refuses loads at which servers cannot be compared: those of a search, which are each server's own, and one that changes.
 ///
 /// # Errors
-/// `--find-max` is given.
-pub(crate) fn refuse_search(plan: &PlanArguments) -> Result<(), Failure> {
+/// `--find-max` or stages are given.
+pub(crate) fn refuse_own_loads(plan: &PlanArguments) -> Result<(), Failure> {
+    if plan.shape.is_given() {
+        return Err(Failure::usage("a load that changes over time cannot be used with servers that are compared").hint(
+            "servers are compared at loads that stay the same: `--load 10,20,50`; or run the stages on each by itself",
+        ));
+    }
     if plan.overrides.find_max {
         return Err(Failure::usage("`--find-max` cannot be used with servers that are compared").hint(
             "servers are compared at the same loads: `--load 10,20,50`; or search for each by itself",

@@ -16,10 +16,15 @@ use crate::exit::{Exit, Failure};
 /// Two names stand for one server and one page.
 pub(crate) fn check_different(candidates: &[Candidate]) -> Result<Vec<String>, Failure> {
     let running = running(candidates);
+    if running.len() < 2 {
+        return Ok(Vec::new());
+    }
+    let named: Vec<(&Candidate, Named)> =
+        running.into_iter().map(|(candidate, server)| (candidate, Named::of(candidate, server))).collect();
     let mut remarks = Vec::new();
-    for (index, (candidate, server)) in running.iter().enumerate() {
-        for (other, other_server) in &running[..index] {
-            match relation(&Named::of(other, other_server), &Named::of(candidate, server)) {
+    for (index, (candidate, name)) in named.iter().enumerate() {
+        for (other, other_name) in &named[..index] {
+            match relation(other_name, name) {
                 Relation::Different => {}
                 Relation::SharedAddress(address) => remarks.push(format!(
                     "{} and {} are both at {address}: if one server answers for both, it has its caches and its CPUs for both, \
@@ -35,6 +40,27 @@ pub(crate) fn check_different(candidates: &[Candidate]) -> Result<Vec<String>, F
         }
     }
     Ok(remarks)
+}
+
+/// Checks that a number of operations is that of a server's only run: the server is not to get more.
+///
+/// # Errors
+/// A server that is already running has several runs.
+pub(crate) fn check_operations(operations: Option<u64>, candidates: &[Candidate]) -> Result<(), Failure> {
+    let n_servers = running(candidates).len();
+    let n_runs = candidates.iter().filter(|candidate| candidate.external().is_some()).count();
+    match operations {
+        Some(n) if n_servers < n_runs => {
+            let error = format!(
+                "`-n {n}` is the number of operations that a server gets in all, but each has {} runs",
+                n_runs / n_servers.max(1)
+            );
+            Err(Failure::usage(error).hint(
+                "load it once, without `--repeat` and `--compare`, and with one value for each setting",
+            ))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Checks that each of several servers that are compared accepts a connection, before any is loaded.
@@ -70,7 +96,7 @@ fn running(candidates: &[Candidate]) -> Vec<(&Candidate, &ExternalServer)> {
     all
 }
 
-/// What two servers that are compared have in common.
+/// The address or more that two servers have in common which are compared.
 #[derive(Debug, PartialEq, Eq)]
 enum Relation {
     Different,
@@ -83,7 +109,7 @@ enum Relation {
 /// A server as it is named, with its addresses.
 #[derive(Debug)]
 struct Named {
-    /// What is loaded besides the host: scheme, page, database or share.
+    /// The rest of the name besides the host: scheme, page, database or share.
     what: String,
     host: String,
     addresses: Vec<SocketAddr>,

@@ -42,6 +42,13 @@ pub(crate) struct ShapeArguments {
 }
 
 impl ShapeArguments {
+    /// Returns whether a flag of a shape is given.
+    pub(crate) fn is_given(&self) -> bool {
+        let ShapeArguments { stages, ramp, spike, soak, stairs, daily } = self;
+        let spans = [ramp, spike, soak, daily];
+        stages.is_some() || stairs.is_some() || spans.into_iter().any(Option::is_some)
+    }
+
     /// Returns the stages that a flag asks for, which take this long in all; `None` without a flag.
     ///
     /// # Errors

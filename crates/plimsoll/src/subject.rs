@@ -4,7 +4,7 @@ use languages::{foreign_text, without_credentials};
 
 use crate::arguments::{PlanArguments, SutArguments};
 use crate::benchmark::{self, ChosenBenchmark, Subject};
-use crate::compared_servers::{check_number, refuse_search};
+use crate::compared_servers::{check_number, refuse_own_loads};
 use crate::exit::Failure;
 use crate::url;
 use crate::url_arguments::UrlArguments;
@@ -31,6 +31,8 @@ pub(crate) fn choose(
     } else if url::is_asked(&plan.subjects, &url) {
         url::make(plan, url, sut)?
     } else {
+        // Several targets of a benchmark are compared without being asked to.
+        url.compare = false;
         of_benchmark(&plan, &url, sut)?
     };
     check_server_flags(&subject.sut)?;
@@ -55,14 +57,20 @@ fn target_as_url(target: String) -> Result<String, Failure> {
 }
 
 fn of_benchmark(plan: &PlanArguments, url: &UrlArguments, sut: SutArguments) -> Result<Subject, Failure> {
-    let asked = UrlArguments { compare: url.compare && sut.target.len() < 2, ..url.clone() };
-    let chosen = benchmark(&plan.subjects, &asked)?;
+    let chosen = benchmark(&plan.subjects, url)?;
     let mut sut = sut;
     if sut.target.is_empty() && sut.sut.is_empty() {
         sut.target.extend(chosen.benchmark.definition.target.clone());
     }
     if 1 < sut.target.len() {
-        refuse_search(plan)?;
+        refuse_own_loads(plan)?;
+        let has_loads = plan.overrides.load.is_some() || plan.overrides.rate.is_some();
+        if chosen.benchmark.definition.shape.is_some() && !has_loads {
+            return Err(Failure::usage(
+                "the load of this benchmark changes over time, so that servers cannot be compared by it",
+            )
+            .hint("give loads that stay the same: `--load 10,20,50`; or run it on each server by itself"));
+        }
         sut.repeat = sut.repeat.or(Some(TURNS));
     }
     Ok(Subject { overrides: plan.overrides()?, settings: plan.settings(), sut, chosen, others: Vec::new() })

@@ -89,6 +89,7 @@ impl CampaignOutcome {
         finished: &[FinishedRun<'_>],
         exits: &[Exit],
         policy: MismatchPolicy,
+        are_turns: bool,
         output: &OutputOptions<'_>,
     ) -> CampaignOutcome {
         let runs = campaign_runs(finished);
@@ -99,7 +100,7 @@ impl CampaignOutcome {
             _ => Vec::new(),
         };
         let of_bounds = judged_bounds::exit(&judged, output.is_strict);
-        let exit = of_runs(exits, comparison.as_ref().and_then(|one| one.as_ref().ok()));
+        let exit = of_runs(exits, are_turns, comparison.as_ref().and_then(|one| one.as_ref().ok()));
         // A bound that is exceeded is the answer to a question; a run that is not valid leaves it open.
         let exit = if exit == Exit::Valid || of_bounds == Exit::Limit { of_bounds } else { exit };
         let is_unjudged = !output.bounds.is_empty() && judged.is_empty() && exit == Exit::Valid;
@@ -109,14 +110,15 @@ impl CampaignOutcome {
 
 /// Returns the exit code of several runs: that of the first that is not valid. Of turns of servers that are compared, a few
 /// that are not valid are left out of the answer; only one that failed, or was stopped, counts, and the lack of an answer.
-fn of_runs(exits: &[Exit], comparison: Option<&Comparison>) -> Exit {
+fn of_runs(exits: &[Exit], are_turns: bool, comparison: Option<&Comparison>) -> Exit {
     let answers = comparison.map_or(&[][..], |comparison| &comparison.answers);
     let n_others = comparison.map_or(0, |comparison| comparison.sides.len().saturating_sub(1));
     let has_answer = 0 < n_others
         && answers.len() == n_others
         && answers.iter().all(|answer| answer.change.interval.is_some());
     let counts = |exit: &Exit| *exit != Exit::Valid && !(has_answer && *exit == Exit::Invalid);
-    exits.iter().copied().find(counts).unwrap_or(Exit::Valid)
+    let without_failure = if are_turns && !has_answer { Exit::Invalid } else { Exit::Valid };
+    exits.iter().copied().find(counts).unwrap_or(without_failure)
 }
 
 fn campaign_runs<'a>(finished: &'a [FinishedRun<'_>]) -> Vec<CampaignRun<'a>> {
@@ -148,7 +150,8 @@ pub(super) fn finish_several(
         finished.iter().map(|run| write_report(run.file, &run.results)).collect();
     let is_meant_to_differ = differ_in_settings(runs) || runs.iter().any(|run| 0 < run.candidate.page);
     let policy = if is_meant_to_differ { MismatchPolicy::Allow } else { MismatchPolicy::Refuse };
-    let outcome = CampaignOutcome::of(&finished, &exits, policy, output);
+    let are_turns = runs.iter().all(|run| run.candidate.is_compared_running());
+    let outcome = CampaignOutcome::of(&finished, &exits, policy, are_turns, output);
     let comparison = match &outcome.comparison {
         Some(Err(error)) => {
             warn(disclosure::compare_error_text(error));
@@ -163,7 +166,6 @@ pub(super) fn finish_several(
     if output.as_json {
         print_campaign_json(&finished, &reports, comparison, &outcome.judged)?;
     } else {
-        let are_turns = are_turns_of_running_servers(runs);
         print_campaign(&finished, are_turns, comparison, &outcome.judged, document.as_deref())?;
     }
     match (output.junit, comparison) {
@@ -175,12 +177,6 @@ pub(super) fn finish_several(
         (None, _) => {}
     }
     Ok(outcome.exit)
-}
-
-/// Returns whether several servers were compared that were running before.
-fn are_turns_of_running_servers(runs: &[PlannedRun]) -> bool {
-    let is_first = |run: &PlannedRun| run.candidate.state == runs[0].candidate.state;
-    runs.iter().all(|run| run.candidate.external().is_some()) && !runs.iter().all(is_first)
 }
 
 fn print_campaign_json(
@@ -204,7 +200,7 @@ fn print_campaign(
     document: Option<&Path>,
 ) -> Result<(), Failure> {
     if are_turns {
-        if comparison.is_none_or(|comparison| comparison.answers.is_empty()) {
+        if comparison.is_some_and(|comparison| comparison.answers.is_empty()) {
             print("\nNo answer: at no load are three turns of each server valid.")?;
         }
         comparison.map_or(Ok(()), print_comparison)?;
@@ -316,12 +312,13 @@ mod tests {
     fn the_outcome_of_a_campaign_is_that_of_its_first_run_that_is_not_valid() {
         let plan = || closed_plan(3, &[2], phases(0, 2));
         let both = [finished("one", plan(), 5), finished("two", plan(), 10)];
-        let outcome = CampaignOutcome::of(&both, &[Exit::Valid, Exit::Valid], MismatchPolicy::Refuse, &PLAIN);
+        let outcome =
+            CampaignOutcome::of(&both, &[Exit::Valid, Exit::Valid], MismatchPolicy::Refuse, false, &PLAIN);
         let comparison = outcome.comparison.unwrap().unwrap();
         assert_eq!((comparison.sides.len(), comparison.leader()), (2, Some(0)));
         assert_eq!(outcome.exit, Exit::Valid);
         let exits = [Exit::Valid, Exit::Limit, Exit::Invalid];
-        let outcome = CampaignOutcome::of(&both[..1], &exits, MismatchPolicy::Refuse, &PLAIN);
+        let outcome = CampaignOutcome::of(&both[..1], &exits, MismatchPolicy::Refuse, false, &PLAIN);
         assert!(outcome.comparison.is_none() && outcome.exit == Exit::Limit);
     }
 
@@ -342,7 +339,7 @@ mod tests {
     #[test]
     fn servers_that_took_turns_have_an_answer() {
         let outcome = |millis, exits: &[Exit], output: &OutputOptions<'_>| {
-            CampaignOutcome::of(&turns(millis), exits, MismatchPolicy::Refuse, output)
+            CampaignOutcome::of(&turns(millis), exits, MismatchPolicy::Refuse, true, output)
         };
         let slower = outcome(11, &[Exit::Valid, Exit::Invalid], &PLAIN);
         let comparison = slower.comparison.unwrap().unwrap();
@@ -359,6 +356,9 @@ mod tests {
         assert_eq!(outcome(11, &[Exit::Valid], &bounded).exit, Exit::Limit);
         assert_eq!(outcome(10, &[Exit::Valid], &bounded).exit, Exit::Valid);
         assert_eq!(outcome(11, &[Exit::Interrupted], &PLAIN).exit, Exit::Interrupted);
+        // Two turns of each are valid, and too few for an answer.
+        let few = CampaignOutcome::of(&turns(11)[..4], &[Exit::Valid], MismatchPolicy::Refuse, true, &PLAIN);
+        assert_eq!(few.exit, Exit::Invalid);
     }
 
     /// Plans that differ are compared only where they are meant to differ.
@@ -367,7 +367,7 @@ mod tests {
         let other = finished("two", closed_plan(4, &[2], phases(0, 2)), 10);
         let both = [finished("one", closed_plan(3, &[2], phases(0, 2)), 5), other];
         let is_compared = |policy| {
-            let outcome = CampaignOutcome::of(&both, &[Exit::Valid, Exit::Valid], policy, &PLAIN);
+            let outcome = CampaignOutcome::of(&both, &[Exit::Valid, Exit::Valid], policy, false, &PLAIN);
             outcome.comparison.unwrap().is_ok()
         };
         assert_eq!((is_compared(MismatchPolicy::Refuse), is_compared(MismatchPolicy::Allow)), (false, true));

@@ -20,14 +20,14 @@ pub(super) struct Planner<'a> {
     pub spec: &'a RunSpec,
     /// Whether a run may add load points to those of its plan: not where runs are compared, which have the same.
     refine: bool,
-    /// The number of servers.
-    n_servers: usize,
+    /// The number of runs, repetitions included.
+    n_runs: usize,
 }
 
 impl Planner<'_> {
-    /// Makes the planner of a run of so many servers.
-    pub(super) fn new(spec: &RunSpec, n_servers: usize) -> Planner<'_> {
-        Planner { spec, refine: spec.chosen.is_refined && n_servers == 1, n_servers }
+    /// Makes the planner of so many runs.
+    pub(super) fn new(spec: &RunSpec, n_runs: usize) -> Planner<'_> {
+        Planner { spec, refine: spec.chosen.is_refined && n_runs == 1, n_runs }
     }
 
     /// Makes the plan of a server with what trials have found out about it.
@@ -76,7 +76,7 @@ impl Planner<'_> {
         let definition = &self.spec.chosen_for(candidate).benchmark.definition;
         let of_target = (command_line(definition.family()).target_setting)(candidate, definition);
         let overrides = self.spec.overrides.clone();
-        let n_runs = u32::try_from(self.n_servers).unwrap_or(u32::MAX);
+        let n_runs = u32::try_from(self.n_runs).unwrap_or(u32::MAX);
         Ok(Overrides {
             refine: self.refine,
             total: overrides.total.map(|total| TotalTime { n_runs, ..total }),

@@ -43,6 +43,7 @@ pub(super) fn perform(arguments: RunArguments, as_json: bool) -> Result<Exit, Fa
     let spec = RunSpec::resolve(arguments)?;
     let mut candidates = spec.candidates()?;
     check_bounds(&spec, &candidates)?;
+    running_servers::check_operations(spec.overrides.operations, &candidates)?;
     let shared = running_servers::check_different(&candidates)?;
     if !spec.dry_run {
         give_secrets(&mut candidates, &spec)?;
@@ -253,8 +254,7 @@ pub(super) struct RunContext<'a> {
 impl RunContext<'_> {
     /// Returns the values of the definition that a server is loaded with.
     pub(super) fn secrets_of(&self, candidate: &Candidate) -> &Secrets {
-        // A page without secrets of its own has those of the first, which are then none.
-        self.secrets.get(candidate.page).unwrap_or(&self.secrets[0])
+        &self.secrets[candidate.page]
     }
 }
 

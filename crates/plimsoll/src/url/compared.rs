@@ -6,7 +6,7 @@ use super::made::{MadeSubject, make_checked};
 use super::survey::ReplyCheck;
 use crate::arguments::{PlanArguments, SutArguments, UserList};
 use crate::benchmark::Subject;
-use crate::compared_servers::{check_number, refuse_search};
+use crate::compared_servers::{check_number, refuse_own_loads};
 use crate::exit::Failure;
 use crate::stderr::{eprint, warn};
 use crate::url_arguments::{ReplyComparison, UrlArguments};
@@ -105,7 +105,7 @@ fn check_flags(plan: &PlanArguments, url: &UrlArguments, sut: &SutArguments) -> 
         return Err(Failure::usage("`-H Host` cannot be used with `--compare`: it names one server for all")
             .hint("name each server in its URL, and its address by `--resolve HOST:PORT:ADDRESS`"));
     }
-    refuse_search(plan)?;
+    refuse_own_loads(plan)?;
     if let Some(twice) =
         (1..plan.subjects.len()).find(|one| plan.subjects[..*one].contains(&plan.subjects[*one]))
     {
