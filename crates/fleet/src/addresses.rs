@@ -13,6 +13,9 @@ const TRIED_MAX: usize = 4;
 /// Time limit for an address to answer.
 const ANSWER_MAX: Duration = Duration::from_millis(200);
 
+/// Time limit for a server to accept a connection before a run begins.
+const ACCEPT_MAX: Duration = Duration::from_secs(2);
+
 /// Returns a sentence about the other addresses of a name where a server answers; `None` if there are none. Load goes to
 /// one address, whose processes are watched: two servers in one result would be none. `chooses` says how another is chosen.
 pub(crate) fn remark(host: &str, loaded: SocketAddr, chooses: &str) -> Option<String> {
@@ -23,17 +26,13 @@ pub(crate) fn remark(host: &str, loaded: SocketAddr, chooses: &str) -> Option<St
     sentence(host, loaded, &answering, chooses)
 }
 
-/// Time limit for a server to accept a connection before a run begins.
-const ACCEPT_MAX: Duration = Duration::from_secs(2);
-
 /// Returns whether a running server accepts a connection at one of its addresses; of one without an address, `true`.
 /// Nothing is sent.
 pub fn answers(server: &ExternalServer) -> bool {
     let is_socket = matches!(server, ExternalServer::Web(target, _) if target.socket().is_some());
     let Some((host, port)) = server.host_and_port().filter(|_| !is_socket) else { return true };
     let addresses = TargetPolicy.resolve(host, port).unwrap_or_default();
-    let tried = addresses.iter().take(TRIED_MAX);
-    tried.into_iter().any(|address| TcpStream::connect_timeout(address, ACCEPT_MAX).is_ok())
+    addresses.iter().take(TRIED_MAX).any(|address| TcpStream::connect_timeout(address, ACCEPT_MAX).is_ok())
 }
 
 fn sentence(host: &str, loaded: SocketAddr, others: &[SocketAddr], chooses: &str) -> Option<String> {

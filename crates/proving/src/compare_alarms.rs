@@ -46,7 +46,7 @@ impl CompareAlarmOptions {
     /// Parses the command line.
     ///
     /// # Errors
-    /// Unknown options, missing or invalid values, and `--write` for another measurement than the whole one.
+    /// Unknown options, missing or invalid values, and `--write` for another program than that of this checkout.
     pub fn parse(arguments: &[&str]) -> Result<CompareAlarmOptions> {
         let mut options = CompareAlarmOptions { rounds: ROUNDS, steady: None, binary: None, write: false };
         let mut rest = arguments.iter();
@@ -86,12 +86,12 @@ pub fn perform(options: &CompareAlarmOptions) -> Result<()> {
             rounds.push(round);
         }
     }
-    let page = page(options, &before, &rounds)?;
+    let summary = Summary::of(&rounds);
+    let page = page(options, &before, &rounds, &summary)?;
     println!("\n{page}");
     if options.write {
         write_page(PAGE, &page)?;
     }
-    let summary = Summary::of(&rounds);
     if options.rounds == ROUNDS {
         ensure!(summary.n_alarms <= ALARMS_MAX, "{} false alarms", summary.n_alarms);
         ensure!(FINDS_MIN <= summary.n_finds, "found {} of {}", summary.n_finds, summary.n_slower);
@@ -99,7 +99,7 @@ pub fn perform(options: &CompareAlarmOptions) -> Result<()> {
     Ok(())
 }
 
-/// What differs between the two servers of a round.
+/// The difference between the two servers of a round.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum RoundKind {
     Identical,
@@ -212,7 +212,7 @@ fn server(plimsoll: &Path, share: &str) -> Result<(BackgroundProcess, String)> {
     Ok((process, format!("http://{address}/one.html")))
 }
 
-/// What all rounds together show.
+/// The results of all rounds together.
 #[derive(Debug, Clone, PartialEq)]
 struct Summary {
     n_identical: usize,
@@ -240,7 +240,7 @@ impl Summary {
 }
 
 /// Returns the standard deviation of ln(B ÷ A), and what is left of it without the errors of the turns; `None` of fewer than
-/// three rounds.
+/// three rounds. The errors are those of intervals of eight pairs: with invalid turns or another number they are too small.
 fn scatter<'a>(rounds: impl Iterator<Item = &'a Round>) -> Option<(f64, f64)> {
     /// Student's quantile at 0.975 for the pairs of the default, eight.
     const T: f64 = 2.365;
@@ -258,8 +258,7 @@ fn scatter<'a>(rounds: impl Iterator<Item = &'a Round>) -> Option<(f64, f64)> {
     Some((whole.sqrt(), (whole - of_turns).max(0.0).sqrt()))
 }
 
-fn page(options: &CompareAlarmOptions, before: &str, rounds: &[Round]) -> Result<String> {
-    let summary = Summary::of(rounds);
+fn page(options: &CompareAlarmOptions, before: &str, rounds: &[Round], summary: &Summary) -> Result<String> {
     let length = options.steady.map_or(String::new(), |seconds| format!(" --duration {seconds}"));
     let percent = |part: f64| format!("{:.2} %", 100.0 * part);
     let scatter = summary.scatter.map_or("–".to_owned(), |(whole, processes)| {
