@@ -32,7 +32,8 @@ fn a_load_that_changes_is_called_so_everywhere() {
         }
         assert!(text.contains("The load changes as planned over"), "{text}");
     }
-    assert!(whole(&fixture::stages()).contains("operations are due at the rate of the stages"));
+    let open_loop = "operations are due at random (Poisson process) at the rate of the stages";
+    assert!(whole(&fixture::stages()).contains(open_loop));
     assert!(whole(&fixture::stages_of_users()).contains("as many users as the stages say"));
 }
 

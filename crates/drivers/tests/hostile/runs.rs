@@ -28,7 +28,7 @@ fn a_run_against_a_hostile_server_goes_on_and_leaves_no_connections() {
         // On a busy machine some may reach the time limit first.
         let expected = run.n_failed(fault.outcome);
         let late = run.n_failed(Outcome::TimedOut);
-        assert!(20 <= expected, "{name}: {expected}, {:?}", run.examples);
+        assert!(0 < expected && 20 <= expected + late, "{name}: {expected}, {:?}", run.examples);
         assert_eq!(run.sum(|flow| flow.ok), 0, "{name}");
         let failed = run.sum(|flow| flow.failed + flow.timed_out);
         let known = if fault.outcome == Outcome::TimedOut { expected } else { expected + late };

@@ -121,7 +121,7 @@ fn mistakes_in_loads_over_time_are_explained() {
 }
 
 /// Goal: users really come and go. Two for 2 s, six for 2 s, two again, in a run by two processes; each second has
-/// operations in flight as its stage has users.
+/// about as many operations in flight as its stage has users, and never as many as the other stage.
 #[test]
 fn users_come_and_go_in_a_run() {
     let fixture = Fixture::new();
@@ -130,15 +130,12 @@ fn users_come_and_go_in_a_run() {
     let lines = fixture.run(&["export", "run.plim", "--format", "ndjson"]).expect(0).stdout;
     let records = lines.lines().map(|line| serde_json::from_str::<Value>(line).expect("JSON"));
     let mut in_flight = vec![0.0; 5];
-    let mut has_stood_still = [false; 5];
     for record in records.filter(|record| record["type"] == "interval" && record["phase"] == "steady") {
         let second = record["start_s"].as_f64().expect("a time") as usize;
         in_flight[second] += record["in_flight_mean"].as_f64().expect("a mean");
-        has_stood_still[second] |= record["operations"]["ok"] == 0;
     }
     for (second, users) in [2.0, 2.0, 6.0, 6.0, 2.0].into_iter().enumerate() {
-        // Users who are to leave finish their operations first, and on a busy machine a server may not run for a second.
-        let is_right = (in_flight[second] - users).abs() < 0.3;
-        assert!(is_right || has_stood_still[second], "second {second}: {in_flight:?}");
+        // Users who are to leave finish their operations first, which takes long on a busy machine.
+        assert!((in_flight[second] - users).abs() < 1.9, "second {second}: {in_flight:?}");
     }
 }
