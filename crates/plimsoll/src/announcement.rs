@@ -1,6 +1,6 @@
 //! The announcement of a run: its plans, as they are printed before it or instead of it.
 
-use analysis::compare::{TURN_SCATTER, found_beforehand};
+use analysis::compare::{SETTLED_WITHIN, TURN_SCATTER, found_beforehand, found_when_settled};
 use model::{Plan, Refinement, SutPlan};
 use units::{Bytes, Ratio};
 
@@ -12,13 +12,13 @@ use crate::progress::length;
 use crate::requirements::SEARCH_POINTS;
 use crate::stderr::eprint;
 
-/// Prints the plans before the run.
-pub(crate) fn announce(runs: &[PlannedRun]) {
-    eprint(announcement(runs) + "\n");
+/// Prints the plans before the run, of which the first `n_certain` are performed in any case.
+pub(crate) fn announce(runs: &[PlannedRun], n_certain: usize) {
+    eprint(announcement(runs, n_certain) + "\n");
 }
 
 /// Formats the plans: the load, the protocol and modifications, every server with its resources, and the total time.
-pub(crate) fn announcement(runs: &[PlannedRun]) -> String {
+pub(crate) fn announcement(runs: &[PlannedRun], n_certain: usize) -> String {
     let plan = &runs[0].plan;
     let benchmark = &plan.benchmark;
     let mut lines = vec![if runs.iter().any(|run| 0 < run.candidate.page) {
@@ -34,8 +34,8 @@ pub(crate) fn announcement(runs: &[PlannedRun]) -> String {
     lines.extend(lines_of_all(runs, plan_lines::modified_lines));
     lines.extend(servers(runs).into_iter().map(|run| server_line(&run.plan.sut, &run.candidate)));
     lines.push(load_line(plan));
-    lines.extend(turns_line(runs));
-    lines.push(total_line(runs));
+    lines.extend(turns_line(runs, n_certain));
+    lines.push(total_line(runs, n_certain));
     lines.join("\n")
 }
 
@@ -52,16 +52,22 @@ fn is_of_one_server(one: &PlannedRun, other: &PlannedRun) -> bool {
 }
 
 /// Says how servers that are already running take turns, and what difference that will show; `None` of other runs.
-fn turns_line(runs: &[PlannedRun]) -> Option<String> {
+fn turns_line(runs: &[PlannedRun], n_certain: usize) -> Option<String> {
     let servers = servers(runs);
     let is_compared = 1 < servers.len() && servers.iter().all(|run| run.candidate.is_compared_running());
-    let n_turns = runs.len() / servers.len().max(1);
+    let [n_turns, n_turns_max] = [n_certain, runs.len()].map(|n| n / servers.len().max(1));
     is_compared.then(|| {
         let labels: Vec<&str> = servers.iter().filter_map(|run| run.candidate.state.as_deref()).collect();
         let backward: Vec<&str> = labels.iter().rev().copied().collect();
         let order = format!("{} – {}", labels.join(" "), backward.join(" "));
         let alpha = Ratio(0.05 / (servers.len() - 1) as f64);
         let finds = match found_beforehand(n_turns, alpha) {
+            _ if n_turns < n_turns_max => format!(
+                "up to {n_turns_max} until the ratio is known within {}; then a difference of {} is found in 19 of 20 \
+                 comparisons",
+                percent(SETTLED_WITHIN.0),
+                percent(found_when_settled(alpha))
+            ),
             Some(more) => format!(
                 "a difference of {} is found in 19 of 20 comparisons if turns scatter by {}",
                 percent(more),
@@ -112,7 +118,7 @@ fn server_line(sut: &SutPlan, candidate: &Candidate) -> String {
     format!("server        {}, CPUs {}, {quota}{more}", candidate.title, cpus(&sut.cpus))
 }
 
-fn total_line(runs: &[PlannedRun]) -> String {
+fn total_line(runs: &[PlannedRun], n_certain: usize) -> String {
     let plan = &runs[0].plan;
     let (about, what) = match (plan.search, plan.refinement, &plan.shape) {
         (Some(_), ..) => ("about ", format!("{SEARCH_POINTS} load points of a search")),
@@ -132,13 +138,21 @@ fn total_line(runs: &[PlannedRun]) -> String {
         (None, None, None) => ("", format!("{} load points", plan.load_points.len())),
     };
     let (n, n_servers) = (runs.len(), servers(runs).len());
+    let length_of = |runs| length(preflight::load_time(runs));
+    if n_certain < n {
+        let [least, most] = [&runs[..n_certain], runs].map(length_of);
+        let [times, times_max] = [n_certain, n].map(|n| n / n_servers.max(1));
+        return format!(
+            "total time    {least} to {most} of load: {what} for each of {n_servers} servers, {times} to {times_max} times"
+        );
+    }
     let servers = match n / n_servers.max(1) {
         _ if n == 1 => String::new(),
         times if 1 < n_servers && 1 < times => format!(" for each of {n_servers} servers, {times} times"),
         times if 1 < times => format!(", {times} times"),
         _ => format!(" for each of {n} servers"),
     };
-    format!("total time    {about}{} of load: {what}{servers}", length(preflight::load_time(runs)))
+    format!("total time    {about}{} of load: {what}{servers}", length_of(runs))
 }
 
 fn cpus(list: &[u32]) -> String {

@@ -481,10 +481,13 @@ pub(crate) struct SutArguments {
     /// running, once for each, in place of A and B
     #[arg(long, value_name = "NAME", value_parser = label)]
     pub label: Vec<String>,
-    /// Repeat each server N times, interleaved; by default once, with `--compare` 8 times and with several `--target`s of a
-    /// benchmark 4 times
+    /// Repeat each server N times, interleaved; by default once, with `--compare` 8 times and up to 24 until the answer is
+    /// settled, and with several `--target`s of a benchmark 4 times
     #[arg(long, value_name = "TIMES", value_parser = clap::value_parser!(u32).range(1..=100))]
     pub repeat: Option<u32>,
+    /// How often a server is repeated at most, as long as the answer about it is not settled; `None` if it is a fixed number
+    #[arg(skip)]
+    pub repeat_max: Option<u32>,
     /// CPUs of the load generator, one thread each
     #[arg(long, value_name = "CPUS", value_parser = cpu_list)]
     pub load_cpus: Option<CpuList>,

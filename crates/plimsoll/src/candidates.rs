@@ -69,7 +69,8 @@ pub(crate) fn candidates(
                 .hint("to run a server twice, use `--repeat 2`"));
         }
     }
-    Ok(repeated(in_groups(all, &arguments.sut_groups), arguments.repeat.unwrap_or(1)))
+    let times = arguments.repeat_max.or(arguments.repeat).unwrap_or(1);
+    Ok(repeated(in_groups(all, &arguments.sut_groups), times))
 }
 
 /// Puts every accelerator in front of every server.

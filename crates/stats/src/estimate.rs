@@ -48,7 +48,7 @@ pub(crate) fn student_tail(t: f64, degrees_of_freedom: f64) -> f64 {
 }
 
 /// Returns the standard normal quantile. `None` if `p` is not between ½ and 1.
-pub(crate) fn normal_quantile(p: f64) -> Option<f64> {
+pub fn normal_quantile(p: f64) -> Option<f64> {
     (0.5 < p && p < 1.0).then(|| Normal::standard().inverse_cdf(p))
 }
 

@@ -24,7 +24,7 @@ use model::{BenchmarkId, Load, Modification, Score, Words};
 use units::Nanos;
 
 pub use crate::run_input::RunInput;
-pub use answer::{MOSTLY, ServerAnswer, TURN_SCATTER, found_beforehand};
+pub use answer::{MOSTLY, SETTLED_WITHIN, ServerAnswer, TURN_SCATTER, found_beforehand, found_when_settled};
 pub use between_runs::BETWEEN_RUNS;
 pub use bound::{BoundDirection, BoundOutcome, ChangeBound, JudgedBound, judge_bounds};
 pub use change::{FigureChange, IntervalBasis};

@@ -13,9 +13,9 @@ use crate::LoadPointResult;
 
 /// The standard deviation of the ratio of two processes of identical code, in rate, mean and CPU time per operation.
 ///
-/// As measured with pairs of built-in servers: `docs/design/intervals.md`. It is taken as known, because a prior as wide as
+/// A house rule after what pairs of built-in servers showed: `docs/design/intervals.md`. It is taken as known, because a prior as wide as
 /// that of [`BETWEEN_RUNS`], which covers all kinds of servers, would hide every difference below 20 %.
-pub const BETWEEN_PROCESSES: Ratio = Ratio(0.014);
+pub const BETWEEN_PROCESSES: Ratio = Ratio(0.012);
 
 /// The name of a server in plans that Plimsoll did not start.
 const RUNNING: &str = "external";

@@ -72,6 +72,15 @@ struct FinishedRun<'a> {
     results: Results,
 }
 
+impl FinishedRun<'_> {
+    /// Reads the results of a run; `why` it ended early, if it failed.
+    fn read<'a>(run: &'a PlannedRun, why: Option<&str>) -> Result<FinishedRun<'a>, Failure> {
+        let PlannedRun { candidate, file, .. } = run;
+        let results = Results::read_ended(file, why)?;
+        Ok(FinishedRun { label: &candidate.label, title: &candidate.title, file, results })
+    }
+}
+
 /// The outcome of several interleaved runs.
 struct CampaignOutcome {
     /// The comparison of the servers, or why there is none; `None` of fewer than two runs.
@@ -121,12 +130,30 @@ fn of_runs(exits: &[Exit], are_turns: bool, comparison: Option<&Comparison>) -> 
     exits.iter().copied().find(counts).unwrap_or(without_failure)
 }
 
+/// Returns the comparison of runs that have ended, as it is so far; `None` if they cannot be compared.
+///
+/// # Errors
+/// A run file cannot be read.
+pub(super) fn compare_so_far(runs: &[PlannedRun]) -> Result<Option<Comparison>, Failure> {
+    let finished =
+        runs.iter().map(|run| FinishedRun::read(run, None)).collect::<Result<Vec<_>, Failure>>()?;
+    let campaign = campaign_runs(&finished);
+    let compared: Vec<RunInput> = campaign.iter().map(CampaignRun::compared).collect();
+    Ok(compare(&compared, mismatch_policy(runs)).ok())
+}
+
+/// Returns whether plans may differ: with settings in turn, or pages of their own, they are meant to.
+fn mismatch_policy(runs: &[PlannedRun]) -> MismatchPolicy {
+    let is_meant_to_differ = differ_in_settings(runs) || runs.iter().any(|run| 0 < run.candidate.page);
+    if is_meant_to_differ { MismatchPolicy::Allow } else { MismatchPolicy::Refuse }
+}
+
 fn campaign_runs<'a>(finished: &'a [FinishedRun<'_>]) -> Vec<CampaignRun<'a>> {
     finished.iter().map(|run| run.results.campaign_run(run.label, run.title)).collect()
 }
 
-/// Prints the results of interleaved runs: the verdict of each, then the comparison; of servers that were compared while
-/// they ran, the answer first.
+/// Prints the results of interleaved runs, those of `runs` that were performed: the verdict of each, then the comparison; of
+/// servers that were compared while they ran, the answer first.
 pub(super) fn finish_several(
     runs: &[PlannedRun],
     failures: Vec<Option<Failure>>,
@@ -134,22 +161,22 @@ pub(super) fn finish_several(
 ) -> Result<Exit, Failure> {
     let mut exits = Vec::new();
     let mut finished = Vec::new();
-    for (PlannedRun { candidate, file, .. }, failure) in runs.iter().zip(failures) {
+    for (run, failure) in runs.iter().zip(failures) {
         let why = failure.as_ref().map(|failure| failure.message().to_owned());
         if let Some(failure) = failure {
-            eprint(format!("\n{}:", candidate.label));
+            eprint(format!("\n{}:", run.candidate.label));
             exits.push(failure.report());
         }
-        if file.exists() {
-            let results = Results::read_ended(file, why.as_deref())?;
+        if run.file.exists() {
+            let finished_run = FinishedRun::read(run, why.as_deref())?;
+            let FinishedRun { results, .. } = &finished_run;
             exits.push(outcome::exit(&results.plan, &results.analysis));
-            finished.push(FinishedRun { label: &candidate.label, title: &candidate.title, file, results });
+            finished.push(finished_run);
         }
     }
     let reports: Vec<Option<PathBuf>> =
         finished.iter().map(|run| write_report(run.file, &run.results)).collect();
-    let is_meant_to_differ = differ_in_settings(runs) || runs.iter().any(|run| 0 < run.candidate.page);
-    let policy = if is_meant_to_differ { MismatchPolicy::Allow } else { MismatchPolicy::Refuse };
+    let policy = mismatch_policy(runs);
     let are_turns = runs.iter().all(|run| run.candidate.is_compared_running());
     let outcome = CampaignOutcome::of(&finished, &exits, policy, are_turns, output);
     let comparison = match &outcome.comparison {
@@ -345,11 +372,11 @@ mod tests {
         let comparison = slower.comparison.unwrap().unwrap();
         assert_eq!(slower.exit, Exit::Valid);
         let text = disclosure::comparison_text(&comparison);
-        assert!(text[0].starts_with("B is 9.0 % slower than A (95 % CI 6.5 to 12 %)."), "{text:?}");
+        assert!(text[0].starts_with("B is 9.0 % slower than A (95 % CI 6.9 to 11 %)."), "{text:?}");
         assert!(text[1].starts_with("How sure: 3 turns of each server, in alternating order"), "{text:?}");
         let alike = outcome(10, &[Exit::Valid], &PLAIN).comparison.unwrap().unwrap();
         let text = disclosure::comparison_text(&alike);
-        let expected = "No difference: B ÷ A is 1.000 (95 % CI 0.973 to 1.028); a difference of 5.2 % is found in 19 of 20";
+        let expected = "No difference: B ÷ A is 1.000 (95 % CI 0.977 to 1.024); a difference of 4.4 % is found in 19 of 20";
         assert!(text[0].starts_with(expected), "{text:?}");
         let bounds = crate::fail_if::parse_bounds("rate<-3%").unwrap();
         let bounded = OutputOptions { bounds: &bounds, ..PLAIN };

@@ -1,7 +1,9 @@
 //! `run`: runs a benchmark and writes its report.
 
 use std::path::{Path, PathBuf};
+use std::sync::atomic::Ordering;
 
+use analysis::compare::{Comparison, ServerAnswer};
 use drivers::Trust;
 use fleet::{RunRequest, TurnOrder};
 use model::Secrets;
@@ -9,9 +11,9 @@ use observe::{CheckState, examine};
 use runfile::Writer;
 use serde_json::json;
 use testbed::probe_quota;
-use units::{Nanos, RealClock, wall};
+use units::{Nanos, Ratio, RealClock, wall};
 
-use super::finish::{OutputOptions, finish_one, finish_several};
+use super::finish::{OutputOptions, compare_so_far, finish_one, finish_several};
 use super::planner::Planner;
 use super::run_spec::RunSpec;
 use super::{export, in_flight, load_threads, print, print_json, think_time};
@@ -63,21 +65,22 @@ pub(super) fn perform(arguments: RunArguments, as_json: bool) -> Result<Exit, Fa
     let read = spec.all_chosen().map(|chosen| secrets::read(chosen, has_filelist));
     let secrets = read.collect::<Result<Vec<Secrets>, Failure>>()?;
     let trust = trust_in(&spec, &runs)?;
+    let n_certain = n_certain(&spec, &runs);
     if spec.dry_run {
-        return dry_run(&runs, as_json);
+        return dry_run(&runs, n_certain, as_json);
     }
     let context = RunContext { planner: &planner, secrets: &secrets, trust: &trust, clock };
     in_flight::fit(&mut runs, &context)?;
     think_time::choose(&mut runs, &context)?;
     load_threads::choose(&mut runs, &context)?;
     make_folders(&runs)?;
-    announce(&runs);
+    announce(&runs, n_certain);
     runs.iter().for_each(warn_about_machine);
     if let Some(junit) = &spec.junit {
         // Replaces an older file, which must not be mistaken for this run's, and reports mistakes before hours are spent.
         export::write_junit(junit, std::iter::empty())?;
     }
-    let failures = run(&runs, &context)?;
+    let failures = run_until_settled(&runs, n_certain, &context)?;
     let output = OutputOptions {
         junit: spec.junit.as_deref(),
         as_json,
@@ -159,7 +162,7 @@ fn trust_in(spec: &RunSpec, runs: &[PlannedRun]) -> Result<Trust, Failure> {
 }
 
 /// Prints the plan without running it.
-fn dry_run(runs: &[PlannedRun], as_json: bool) -> Result<Exit, Failure> {
+fn dry_run(runs: &[PlannedRun], n_certain: usize, as_json: bool) -> Result<Exit, Failure> {
     let seconds = preflight::load_time(runs).as_secs_f64();
     let named = || runs.iter().map(|run| json!({ "server": run.candidate.label, "plan": run.plan }));
     match (as_json, runs) {
@@ -170,7 +173,7 @@ fn dry_run(runs: &[PlannedRun], as_json: bool) -> Result<Exit, Failure> {
         (true, _) => {
             print_json(&json!({ "format": 1, "load_s": seconds, "plans": named().collect::<Vec<_>>() }))?;
         }
-        (false, _) => print(&announcement(runs))?,
+        (false, _) => print(&announcement(runs, n_certain))?,
     }
     Ok(Exit::Valid)
 }
@@ -264,6 +267,51 @@ fn order(runs: &[PlannedRun]) -> TurnOrder {
         runs[..*index].iter().all(|other| other.candidate.title != runs[*index].candidate.title)
     };
     TurnOrder::of((0..runs.len()).take_while(first).count())
+}
+
+/// Returns the number of runs that are performed in any case. Those behind them are, as many at a time, as long as the
+/// answer of a comparison is not settled.
+fn n_certain(spec: &RunSpec, runs: &[PlannedRun]) -> usize {
+    match (spec.sut.repeat, spec.sut.repeat_max) {
+        (Some(first), Some(most)) => runs.len() / most as usize * first as usize,
+        _ => runs.len(),
+    }
+}
+
+/// Performs runs, `n_certain` at a time, until all are done or their comparison has an answer that is settled. Returns the
+/// failure of each that was performed, if any.
+fn run_until_settled(
+    runs: &[PlannedRun],
+    n_certain: usize,
+    context: &RunContext<'_>,
+) -> Result<Vec<Option<Failure>>, Failure> {
+    let mut failures = Vec::new();
+    for batch in runs.chunks(n_certain.max(1)) {
+        failures.extend(run(batch, context)?);
+        let done = &runs[..failures.len()];
+        let has_failed = failures.iter().any(Option::is_some) || interrupt::flag().load(Ordering::Relaxed);
+        if has_failed || done.len() == runs.len() {
+            break;
+        }
+        // Without an answer the turns are not valid, and more of them would not be, either.
+        let Some(known_within) = compare_so_far(done)?.and_then(|comparison| unsettled(&comparison)) else {
+            break;
+        };
+        let more = &runs[done.len()..runs.len().min(done.len() + n_certain)];
+        eprint(format!(
+            "The ratio is known within {:.1} %: {} more turns of each server, {}.\n",
+            100.0 * known_within.0,
+            context.planner.spec.sut.repeat.unwrap_or(1),
+            length(preflight::load_time(more))
+        ));
+    }
+    Ok(failures)
+}
+
+/// Returns how far the ratio is known that is known least, if the answer is not settled.
+fn unsettled(comparison: &Comparison) -> Option<Ratio> {
+    let answers = comparison.answers.iter().filter(|answer| !answer.is_settled());
+    answers.filter_map(ServerAnswer::known_within).max_by(|one, other| one.0.total_cmp(&other.0))
 }
 
 /// Performs all runs, interleaved. Returns the failure of each, if any.

@@ -106,7 +106,9 @@ impl Observer for Progress {
         let mut state = lock(&self.state);
         let finished = state.event(&event);
         self.display.finished(&state, finished);
-        self.display.print(plain::event_message(&event));
+        if !state.is_said(&event) {
+            self.display.print(plain::event_message(&event));
+        }
         if let Event::Status(status) = &event
             && let Some(answer) = self.first_answer.of(status, &state, self.clock.now())
         {

@@ -14,10 +14,12 @@ use crate::url_arguments::{ReplyComparison, UrlArguments};
 /// Number of users of a comparison that names none: enough that most servers always have work.
 const USERS: u32 = 10;
 
-/// Number of turns of each server, unless the user says how many: an even number, so that each begins as often.
+/// Number of turns of each server, unless the user says how many: an even number, so that each begins as often. As many
+/// follow, up to `TURNS_MAX`, as long as the answer is not settled.
 const TURNS: u32 = 8;
+const TURNS_MAX: u32 = 24;
 
-/// Lengths of the phases of a turn: with two servers and `TURNS` 80 s in all.
+/// Lengths of the phases of a turn: with two servers and `TURNS` 80 s in all, with `TURNS_MAX` four minutes.
 const RAMP_UP: Nanos = Nanos::from_millis(500);
 const SETTLE: Nanos = Nanos::from_millis(500);
 const STEADY: Nanos = Nanos::from_secs(4);
@@ -43,6 +45,10 @@ pub(crate) fn make_compared(
     asked.ramp_up = asked.ramp_up.or(Some(RAMP_UP));
     asked.settle = asked.settle.or(Some(SETTLE));
     asked.duration = asked.duration.or(Some(STEADY));
+    // A total time is divided by a number of turns that is known.
+    if sut.repeat.is_none() && asked.duration_total.is_none() {
+        sut.repeat_max = Some(TURNS_MAX);
+    }
     sut.repeat = sut.repeat.or(Some(TURNS));
     let urls = std::mem::take(&mut plan.subjects);
     let each = |url: &UrlArguments| {

@@ -123,8 +123,15 @@ fn what_is_compared_and_for_how_long_is_said_beforehand() {
     let ended = ended
         .expect_stdout("2 running servers, compared")
         .expect_stdout(
-            "8 of each at each load point, A B – B A – …; a difference of 5.4 % is found in 19 of 20",
+            "8 of each at each load point, A B – B A – …; up to 24 until the ratio is known within 1.8 %; then a difference of \
+             5.6 % is found in 19 of 20 comparisons",
         )
+        .expect_stdout(
+            "total time    1 min 20 s to 4 min of load: 1 load point for each of 2 servers, 8 to 24 times",
+        );
+    let fixed = fixture.run(&["run", "--compare", &a, &pages.url, "--repeat", "8", "--dry-run"]).expect(0);
+    fixed
+        .expect_stdout("…; a difference of 4.6 % is found in 19 of 20 comparisons if turns scatter by 1.0 %")
         .expect_stdout("total time    1 min 20 s of load: 1 load point for each of 2 servers, 8 times");
     assert!(!ended.stderr.contains("both at"), "{}", ended.stderr);
     let time = format!("{}time", pages.url);

@@ -144,6 +144,15 @@ impl State {
         }
     }
 
+    /// Returns whether an event says of a server that was already running what an earlier run has said: that it is ready, or
+    /// how it is made so.
+    pub(super) fn is_said(&self, event: &Event<'_>) -> bool {
+        let is_of_server = matches!(event, Event::Preparing(_) | Event::Ready { .. });
+        let run = self.run();
+        let is_repeated = |label: &str| label.rsplit_once(" #").is_some_and(|(_, turn)| turn != "1");
+        is_of_server && run.plan.sut.name == "external" && is_repeated(&run.label)
+    }
+
     /// Returns the current run.
     pub(super) fn run(&self) -> &WatchedRun {
         &self.runs[self.turn]
@@ -249,6 +258,21 @@ mod tests {
 
     use super::super::fixtures;
     use super::*;
+
+    /// Goal: sixteen turns of servers that run say once that they do; a server that is started says each time what it does.
+    #[test]
+    fn what_servers_say_is_said_by_their_first_turns() {
+        let plan = fixtures::closed().runs[0].plan.clone();
+        let running = Plan { sut: model::SutPlan::of("external"), ..plan.clone() };
+        let labels = ["A #1", "A #2", "nginx #2"].map(str::to_owned);
+        let mut state = State::new(&[running.clone(), running, plan], &labels);
+        let said = [0, 1, 2].map(|turn| {
+            state.event(&Event::Turn(turn));
+            state.is_said(&Event::Preparing("fetching the page once"))
+        });
+        assert_eq!(said, [false, true, false]);
+        assert!(!state.is_said(&Event::Warning("busy".to_owned())));
+    }
 
     /// By hand: two of four load points of 65 s are done, and 29 s of the third: (2 + 29/65) ÷ 4; 36 s and 65 s remain.
     #[test]
