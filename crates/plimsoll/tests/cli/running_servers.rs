@@ -127,7 +127,7 @@ fn what_is_compared_and_for_how_long_is_said_beforehand() {
              5.6 % is found in 19 of 20 comparisons",
         )
         .expect_stdout(
-            "total time    1 min 20 s to 4 min of load: 1 load point for each of 2 servers, 8 to 24 times",
+            "total time    1 min 20 s to 4 min 00 s of load: 1 load point for each of 2 servers, 8 to 24 times",
         );
     let fixed = fixture.run(&["run", "--compare", &a, &pages.url, "--repeat", "8", "--dry-run"]).expect(0);
     fixed

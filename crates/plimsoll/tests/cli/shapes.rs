@@ -120,20 +120,25 @@ fn mistakes_in_loads_over_time_are_explained() {
     ");
 }
 
-/// Goal: users really come and go. Two for 2 s, six for 2 s, two again, in a run by two processes; each second has
-/// about as many operations in flight as its stage has users, and never as many as the other stage.
+/// Goal: users really come and go, and leave for good when a limit breaks. Two for 2 s, six for 2 s, two again, in a run by two
+/// processes; each second has about as many operations in flight as its stage has users, and never as many as the other
+/// stage. The limit can be judged after five seconds, and ends both processes' load long before its last stage.
 #[test]
-fn users_come_and_go_in_a_run() {
+fn users_come_and_go_in_a_run_until_a_limit_breaks() {
     let fixture = Fixture::new();
-    let stages = ["--stages", "2s:2,2s:6,1s:2", "--agents", "local=2", "--out", "run.plim"];
-    fixture.run(&[&["run", "one-object", "--json"], &stages[..]].concat()).assert_run();
+    let stages = ["--stages", "2s:2,2s:6,60s:2", "--until", "p99<1us", "--agents", "local=2"];
+    let ended = fixture.run(&[&["run", "one-object", "--json", "--out", "run.plim"], &stages[..]].concat());
+    ended.assert_run();
     let lines = fixture.run(&["export", "run.plim", "--format", "ndjson"]).expect(0).stdout;
     let records = lines.lines().map(|line| serde_json::from_str::<Value>(line).expect("JSON"));
-    let mut in_flight = vec![0.0; 5];
+    let mut in_flight = vec![0.0; 64];
+    let mut n_seconds = 0;
     for record in records.filter(|record| record["type"] == "interval" && record["phase"] == "steady") {
         let second = record["start_s"].as_f64().expect("a time") as usize;
         in_flight[second] += record["in_flight_mean"].as_f64().expect("a mean");
+        n_seconds = n_seconds.max(second + 1);
     }
+    assert!((5..30).contains(&n_seconds), "{n_seconds}: {}", ended.stdout);
     for (second, users) in [2.0, 2.0, 6.0, 6.0, 2.0].into_iter().enumerate() {
         // Users who are to leave finish their operations first, which takes long on a busy machine.
         assert!((in_flight[second] - users).abs() < 1.9, "second {second}: {in_flight:?}");
