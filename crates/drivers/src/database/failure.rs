@@ -7,7 +7,6 @@ use std::fmt::Write as _;
 use std::io;
 
 use model::Outcome;
-use rustix::io::Errno;
 
 use super::transaction::describe_not_committed;
 use crate::net::OperationFailure;
@@ -169,14 +168,9 @@ impl SqlFailure {
         SqlFailure::Lost(OperationFailure::new(Outcome::MalformedHead, code))
     }
 
-    /// The failure of a TLS handshake.
-    pub(crate) fn tls() -> SqlFailure {
-        SqlFailure::Lost(OperationFailure::new(Outcome::TlsFailed, 0))
-    }
-
     /// The failure of a connection.
     pub(crate) fn of_io(error: io::Error) -> SqlFailure {
-        SqlFailure::Lost(OperationFailure::from(Errno::from_io_error(&error).unwrap_or(Errno::IO)))
+        SqlFailure::Lost(OperationFailure::of_io(error))
     }
 
     /// The failure of a connection that has ended, between replies or within one.

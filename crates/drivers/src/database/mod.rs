@@ -1,7 +1,7 @@
 //! Connections to databases that speak SQL, whatever is executed on them.
 //!
 //! - `server`: a server as a run names it, and as users connect to it; `each`: a value for each product
-//! - `stream`: the bytes of a connection, counted
+//! - `socket`: the place of a server, as connections to it are made
 //! - `connection`: a connection with prepared statements, and the values that go over it
 //! - `row_scan`: the check of rows that are counted only
 //! - `room`: the connections that a server has for a user
@@ -19,7 +19,7 @@ pub(crate) mod postgres;
 pub(crate) mod room;
 pub(crate) mod row_scan;
 pub(crate) mod server;
-pub(crate) mod stream;
+pub(crate) mod socket;
 pub(crate) mod transaction;
 
 pub use error::{DatabaseError, SessionProblem};

@@ -10,7 +10,7 @@ use thiserror::Error;
 use super::connection::SqlConnection;
 use super::error::{CONNECTING, DatabaseError};
 use super::failure::{RefusalTexts, SqlFailure};
-use super::stream::ServerSocket;
+use super::socket::ServerSocket;
 use crate::net::{ClientTlsError, OperationFailure, SourceAddressError, Trust};
 
 /// The place of a database server.

@@ -1,8 +1,12 @@
 //! The failure of an operation, whatever its protocol.
 
+use std::io;
+
 use model::{MeasuredValues, Outcome, Reply};
 use rustix::io::Errno;
 use units::Nanos;
+
+use super::tcp::errno;
 
 /// The failure of an operation. Text that does not fit a number is stored by the context of its driver.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -18,6 +22,11 @@ impl OperationFailure {
 
     pub(crate) const fn new(outcome: Outcome, detail: u64) -> OperationFailure {
         OperationFailure { outcome, detail }
+    }
+
+    /// Makes the failure of a connection.
+    pub(crate) fn of_io(error: io::Error) -> OperationFailure {
+        OperationFailure::from(errno(error))
     }
 
     /// Makes the reply of the operation. Its code is the protocol's own where the server has said what is wrong.

@@ -8,6 +8,7 @@
 //! - `failure`: failures of operations
 //! - `exchange`: a request and its reply
 //! - `frames`: the frames of our own protocols
+//! - `stream`: streams that count their bytes, over TCP, TLS or a Unix socket, for protocols with a session
 
 mod certificate;
 mod endpoint;
@@ -17,6 +18,7 @@ pub(crate) mod frames;
 mod handshake_problem;
 mod identity;
 mod policy;
+mod stream;
 pub(crate) mod tcp;
 mod tls;
 
@@ -27,6 +29,7 @@ pub(crate) use failure::OperationFailure;
 pub use handshake_problem::HandshakeProblem;
 pub use identity::{ClientIdentity, ClientIdentityError};
 pub use policy::{TargetPolicy, TargetPolicyError};
+pub(crate) use stream::MeteredStream;
 pub(crate) use tcp::{ReadOutcome, TcpTransport};
 pub(crate) use tls::ClientTls;
 pub use tls::ClientTlsError;

@@ -19,7 +19,7 @@ use std::rc::Rc;
 use super::connection::SqlConnection;
 use super::failure::SqlFailure;
 use super::server::{DatabaseServer, DatabaseSetupError, SqlServer};
-use super::stream::ServerSocket;
+use super::socket::ServerSocket;
 use wire::{Login, SharedState, Wire};
 
 /// The sessions of users with one server.

@@ -35,9 +35,9 @@ use crate::database::failure::{
 use crate::database::room;
 use crate::database::row_scan::RowScan;
 use crate::database::server::DatabasePassword;
-use crate::database::stream::{MeteredStream, ServerSocket};
+use crate::database::socket::ServerSocket;
 use crate::database::transaction::{LastReply, ReplyKind, TransactionState};
-use crate::net::ClientTls;
+use crate::net::{ClientTls, MeteredStream};
 
 /// The largest packet that is read and kept.
 const PACKET_BYTES_MAX: usize = MESSAGE_BYTES_MAX;
@@ -336,7 +336,7 @@ impl Wire {
     async fn send(&mut self, packet: &[u8]) -> Result<(), SqlFailure> {
         self.buffers.sent.clear();
         self.framing.write(packet, &mut self.buffers.sent);
-        self.stream.send(&self.buffers.sent).await
+        self.stream.send(&self.buffers.sent).await.map_err(SqlFailure::from)
     }
 
     /// Returns whether the server commits each statement by itself, as the packet says by which it has accepted the client.
@@ -358,7 +358,7 @@ impl Wire {
         let packet = Buf::chain(&head[..], body);
         self.buffers.sent.clear();
         self.framing.write(packet, &mut self.buffers.sent);
-        self.stream.send(&self.buffers.sent).await
+        self.stream.send(&self.buffers.sent).await.map_err(SqlFailure::from)
     }
 
     /// Executes a statement that reads a file of ours, whose parts follow.

@@ -21,7 +21,7 @@ use tokio::io::AsyncReadExt;
 use super::connection::SqlConnection;
 use super::failure::SqlFailure;
 use super::server::{DatabaseServer, DatabaseSetupError, SqlServer};
-use super::stream::ServerSocket;
+use super::socket::ServerSocket;
 use buffers::SharedBuffers;
 use login::Login;
 use wire::Wire;

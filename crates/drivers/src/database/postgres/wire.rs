@@ -33,8 +33,9 @@ use crate::database::connection::{
 use crate::database::failure::{NO_TLS, Refusal, SqlFailure, WRONG_PARAMETERS};
 use crate::database::room;
 use crate::database::row_scan::RowScan;
-use crate::database::stream::{MeteredStream, ServerSocket};
+use crate::database::socket::ServerSocket;
 use crate::database::transaction::{LastReply, ReplyKind, TransactionState};
+use crate::net::MeteredStream;
 
 /// The most messages of the server which say something else, such as notices, in the reply to one request.
 const NOTICES_MAX: u32 = 10_000;
@@ -178,7 +179,7 @@ impl Wire {
         self.n_notices = 0;
         let sent = self.stream.send(&request).await;
         self.buffers.keep_sent(request);
-        sent
+        sent.map_err(SqlFailure::from)
     }
 
     /// Has messages of the server taken one after another, until `take` has what it waits for. Notices and what else the
@@ -399,7 +400,7 @@ impl Wire {
     /// Sends messages with rows. The server may have refused those before.
     pub(crate) async fn send_copy(&mut self, messages: &[u8]) -> Result<(), SqlFailure> {
         if let Err(lost) = self.stream.send(messages).await {
-            return Err(self.reason_of(lost).await);
+            return Err(self.reason_of(lost.into()).await);
         }
         let mut take = |message: ServerMessage<'_>| match message.kind {
             ERROR_RESPONSE_TAG => Ok(ControlFlow::Break(refusal(message.content)?)),
@@ -418,7 +419,7 @@ impl Wire {
     /// Sends the last messages, and waits until all rows are in the table.
     pub(crate) async fn end_copy(&mut self, messages: &[u8]) -> Result<(), SqlFailure> {
         if let Err(lost) = self.stream.send(messages).await {
-            return Err(self.reason_of(lost).await);
+            return Err(self.reason_of(lost.into()).await);
         }
         self.reply(|message| match message.kind {
             COMMAND_COMPLETE_TAG => Ok(ControlFlow::Continue(())),
@@ -636,7 +637,7 @@ pub(super) async fn connect(server: &ServerSocket) -> Result<MeteredStream, SqlF
         return Err(SqlFailure::ended(true));
     }
     match answer {
-        [b'S'] => stream.encrypted(tls).await,
+        [b'S'] => stream.encrypted(tls).await.map_err(SqlFailure::from),
         [b'N'] => Err(SqlFailure::malformed(NO_TLS)),
         _ => Err(MALFORMED),
     }

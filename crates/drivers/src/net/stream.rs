@@ -1,76 +1,25 @@
-//! Streams to a database server, over TCP, TLS or a Unix socket, which count the bytes of its protocol.
+//! Streams to a server, over TCP, TLS or a Unix socket, which count the bytes of its protocol.
 
 use std::cell::Cell;
 use std::io::{Result, Write as _};
 use std::net::IpAddr;
-use std::path::PathBuf;
+use std::path::Path;
 use std::pin::Pin;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
+use model::Outcome;
 use rustix::io::Errno;
+use rustix::net::sockopt::set_tcp_quickack;
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt, ReadBuf};
 use tokio::net::{TcpStream, UnixStream};
 use tokio_rustls::TlsConnector;
 use tokio_rustls::client::TlsStream;
 
-use super::failure::SqlFailure;
-use crate::database::server::{DatabasePlace, DatabaseServer, DatabaseSetupError};
-use crate::net::{CertificateProblem, ClientTls, OperationFailure, TargetEndpoint, TargetPolicy};
-
-/// A server, as connections to it are made.
-#[derive(Debug)]
-pub(crate) struct ServerSocket {
-    endpoint: SocketEndpoint,
-    /// Encryption, which begins when the server has agreed to it.
-    pub(crate) tls: Option<ClientTls>,
-}
-
-/// The place of a server, with the addresses that connections to it come from.
-#[derive(Debug)]
-enum SocketEndpoint {
-    Tcp(TargetEndpoint),
-    Unix(PathBuf),
-}
-
-impl ServerSocket {
-    pub(crate) fn of(
-        server: &DatabaseServer,
-        source_addresses: &[IpAddr],
-    ) -> std::result::Result<ServerSocket, DatabaseSetupError> {
-        let endpoint = match &server.place {
-            DatabasePlace::Tcp(address) => {
-                SocketEndpoint::Tcp(TargetEndpoint::new(*address, TargetPolicy, source_addresses)?)
-            }
-            DatabasePlace::Unix(path) => SocketEndpoint::Unix(path.clone()),
-        };
-        // The protocols of databases have no name in ALPN, or none that a server insists on.
-        let tls = server.encryption.as_ref().map(|one| ClientTls::new(&one.host, &one.trust, None, &[]));
-        Ok(ServerSocket { endpoint, tls: tls.transpose()? })
-    }
-
-    /// Returns the problem of the last certificate that was refused.
-    pub(crate) fn certificate_problem(&self) -> Option<CertificateProblem> {
-        self.tls.as_ref()?.problem()
-    }
-
-    /// Connects, without encryption so far.
-    pub(crate) async fn connect(&self) -> std::result::Result<MeteredStream, SqlFailure> {
-        let socket = match &self.endpoint {
-            SocketEndpoint::Tcp(endpoint) => {
-                let socket = endpoint.connect().await.map_err(OperationFailure::from)?;
-                let stream = TcpStream::from_std(socket.into()).map_err(SqlFailure::of_io)?;
-                stream.set_nodelay(true).map_err(SqlFailure::of_io)?;
-                Socket::Tcp(stream)
-            }
-            SocketEndpoint::Unix(path) => {
-                Socket::Unix(UnixStream::connect(path).await.map_err(SqlFailure::of_io)?)
-            }
-        };
-        Ok(MeteredStream { socket, bytes: Rc::default(), farewell: &[] })
-    }
-}
+use super::endpoint::TargetEndpoint;
+use super::failure::OperationFailure;
+use super::tls::ClientTls;
 
 /// Bytes of a stream so far.
 #[derive(Debug, Default)]
@@ -112,12 +61,46 @@ impl Drop for MeteredStream {
 }
 
 impl MeteredStream {
+    /// Connects over TCP, without encryption so far.
+    pub(crate) async fn connect(
+        endpoint: &TargetEndpoint,
+    ) -> std::result::Result<MeteredStream, OperationFailure> {
+        let socket = endpoint.connect().await?;
+        let stream = TcpStream::from_std(socket.into()).map_err(OperationFailure::of_io)?;
+        stream.set_nodelay(true).map_err(OperationFailure::of_io)?;
+        Ok(MeteredStream::of(Socket::Tcp(stream)))
+    }
+
+    /// Connects to a Unix socket.
+    pub(crate) async fn connect_unix(path: &Path) -> std::result::Result<MeteredStream, OperationFailure> {
+        let stream = UnixStream::connect(path).await.map_err(OperationFailure::of_io)?;
+        Ok(MeteredStream::of(Socket::Unix(stream)))
+    }
+
+    fn of(socket: Socket) -> MeteredStream {
+        MeteredStream { socket, bytes: Rc::default(), farewell: &[] }
+    }
+
+    /// Has the kernel acknowledge what has arrived at once, not with the next request: a server that does not send the next
+    /// part of a reply before that (Nagle's algorithm, RFC 896) would wait for the delayed acknowledgment, some 40 ms.
+    ///
+    /// Costs a kernel call. The kernel goes back to delays by itself, so that it is to be told each time.
+    pub(crate) fn acknowledge(&self) {
+        let stream = match &self.socket {
+            Socket::Tcp(stream) => stream,
+            Socket::Tls(stream) => stream.0.get_ref().0,
+            Socket::Unix(_) | Socket::HandedOver => return,
+        };
+        // It is acknowledged later if that fails.
+        let _ = set_tcp_quickack(stream, true);
+    }
+
     /// Sends a request, as a whole: TLS keeps what the socket does not take at once until it is flushed. Where the caller does
     /// not wait for the end, the stream says no farewell, which would complete the request.
-    pub(crate) async fn send(&mut self, request: &[u8]) -> std::result::Result<(), SqlFailure> {
+    pub(crate) async fn send(&mut self, request: &[u8]) -> std::result::Result<(), OperationFailure> {
         let farewell = std::mem::take(&mut self.farewell);
-        self.write_all(request).await.map_err(SqlFailure::of_io)?;
-        self.flush().await.map_err(SqlFailure::of_io)?;
+        self.write_all(request).await.map_err(OperationFailure::of_io)?;
+        self.flush().await.map_err(OperationFailure::of_io)?;
         self.farewell = farewell;
         Ok(())
     }
@@ -135,13 +118,14 @@ impl MeteredStream {
     pub(crate) async fn encrypted(
         mut self,
         tls: &ClientTls,
-    ) -> std::result::Result<MeteredStream, SqlFailure> {
+    ) -> std::result::Result<MeteredStream, OperationFailure> {
+        let failed = OperationFailure::new(Outcome::TlsFailed, 0);
         let socket = std::mem::replace(&mut self.socket, Socket::HandedOver);
-        let Socket::Tcp(stream) = socket else { return Err(SqlFailure::tls()) };
+        let Socket::Tcp(stream) = socket else { return Err(failed) };
         let connecting = TlsConnector::from(Arc::clone(&tls.config)).connect(tls.name.clone(), stream);
         let stream = connecting.await.map_err(|error| match Errno::from_io_error(&error) {
-            Some(_) => SqlFailure::of_io(error),
-            None => SqlFailure::tls(),
+            Some(errno) => OperationFailure::from(errno),
+            None => failed,
         })?;
         self.socket = Socket::Tls(Box::new(ClosingTls(stream)));
         Ok(self)
