@@ -7,6 +7,7 @@
 //! - [`app`]: the application server family
 //! - [`orders`]: the order-entry family
 //! - [`mod@file`]: the file family
+//! - [`mod@mail`]: sessions with mail servers
 //! - [`sql`]: the family of a user's own SQL statements
 //! - `echo`: a family for tests
 
@@ -15,6 +16,7 @@ pub mod database;
 #[cfg(feature = "echo")]
 pub mod echo;
 pub mod file;
+pub mod mail;
 mod net;
 pub mod orders;
 pub mod sql;

@@ -5,6 +5,7 @@
 //! - `file`: operations of clients on files; `file_capture`: captured mixes; `nfs_codes`: names of codes over NFS
 //! - `order_entry`: transactions of terminals with a database
 //! - `sql`: transactions of a user's own statements; `sql_lexis`: what is SQL in a statement
+//! - `mail`: operations of mail users, which no benchmark has yet
 //! - `echo`: messages that come back over TCP, a family for tests
 //! - `family_workload`: the answers that each of them gives
 
@@ -14,6 +15,7 @@ pub mod echo;
 mod family_workload;
 mod file;
 mod file_capture;
+mod mail;
 mod nfs_codes;
 mod order_entry;
 mod sql;
@@ -33,6 +35,7 @@ pub use file::{
     file_measure, file_pause,
 };
 pub use file_capture::FileCapture;
+pub use mail::mail_measure;
 pub use nfs_codes::{NFS_VIOLATIONS, NFS3_STATUSES, NFS4_STATUSES};
 pub use order_entry::{
     DataReset, DatabaseMode, DatabaseProduct, OrderDelivery, OrderEntryWorkload, OrderMix, OrderPacing,
