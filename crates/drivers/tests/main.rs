@@ -13,6 +13,7 @@ mod faults;
 mod ganesha;
 mod http2;
 mod lost_connections;
+mod mail;
 mod orders;
 mod requests;
 mod runs;
