@@ -266,6 +266,25 @@ fn json_has_every_figure_of_every_server() {
     assert_eq!(json["sides"][1]["overall"][0]["repetitions"], serde_json::json!([3, 3]));
 }
 
+/// A fifth more operations of which each weighs two thirds: 0.8 times the score, at 1.2 times the rate.
+#[test]
+fn servers_are_compared_by_a_weighted_score() {
+    let mut other = fixture::weighted();
+    for point in &mut other.analysis.load_points {
+        let score = point.score.unwrap();
+        fixture::set_rate(point, point.rate * 1.2);
+        point.score = Some(score * 0.8);
+    }
+    let comparison = compared(&[("nginx", fixture::weighted()), ("apache", other)]);
+    let json = render::comparison_json(&comparison, &[]);
+    for level in json["levels"].as_array().unwrap() {
+        let ratio = level["figures"][1]["score_ratio"].as_f64().unwrap();
+        assert!((ratio - 0.8).abs() < 1e-9, "{level}");
+    }
+    let text = comparison_text(&comparison).join(" ").replace('\u{a0}', " ");
+    assert!(text.contains("transactions per minute") && !text.contains("connections per second"), "{text}");
+}
+
 #[test]
 fn every_server_has_its_line_in_the_chart() {
     let document = comparison_document(&compared(&runs()), &[], &[]);

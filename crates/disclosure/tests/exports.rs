@@ -463,13 +463,17 @@ fn a_score_of_its_own_has_its_unit_and_interval() {
         let columns = results(fixture);
         columns.into_iter().find(|(column, _)| column == name).map(|(_, value)| value)
     };
-    let own = fixture::throughput();
-    let score = own.analysis.load_points[0].score.unwrap();
-    assert_eq!(of(&own, "score_unit").unwrap(), "megabits per second");
-    let fields = ["score", "score_low", "score_high"].map(|name| of(&own, name).unwrap());
-    assert_eq!(fields, [score, score - 1.0, score + 1.0].map(|number| number.to_string()));
-    let json = render::json(&own.report());
-    assert_eq!(json["load_points"][0]["score_unit"], "megabits per second");
+    for (own, unit) in [
+        (fixture::throughput(), "megabits per second"),
+        (fixture::weighted(), "transactions per minute"),
+    ] {
+        let score = own.analysis.load_points[0].score.unwrap();
+        assert_eq!(of(&own, "score_unit").unwrap(), unit);
+        let fields = ["score", "score_low", "score_high"].map(|name| of(&own, name).unwrap());
+        assert_eq!(fields, [score, score - 1.0, score + 1.0].map(|number| number.to_string()));
+        let json = render::json(&own.report());
+        assert_eq!(json["load_points"][0]["score_unit"], unit);
+    }
 
     // The rate of all operations is told as such.
     let rate = fixture::valid();

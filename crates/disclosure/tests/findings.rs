@@ -424,6 +424,7 @@ fn every_difference_of_a_catalog_has_a_sentence() {
     let defined = "pages per second".to_owned();
     let differences = [
         score(Score::Rate { kinds: vec![0, 2], per: RateTime::Minute }),
+        score(Score::Weighted { weights: vec![3.0, 0.5], per: RateTime::Minute }),
         score(Score::Throughput { measures: vec![3] }),
         score(Score::Harmonic { weights: vec![0.25, 0.75] }),
         CatalogDifference::Word { place: "score", stored, defined },
@@ -435,6 +436,7 @@ fn every_difference_of_a_catalog_has_a_sentence() {
         lines,
         [
             format!("changed score: the plan's score is the rate of operations of kinds 1, 3 per minute, {defined}"),
+            format!("changed score: the plan's score is the rate of operations with weights 3, 0.5 per minute, {defined}"),
             format!("changed score: the plan's score is the throughput of measures 4, {defined}"),
             format!("changed score: the plan's score is the harmonic mean with weights 0.25, 0.75, {defined}"),
             "changed word: the plan's word for the score is `pages per minute`, the benchmark's is `pages per second`"

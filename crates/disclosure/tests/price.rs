@@ -103,6 +103,26 @@ fn prices_per_user_are_those_of_the_published_report() {
     );
 }
 
+/// Golden checks 1 to 4 of the specification of mail: price, users, weighted transactions per minute.
+#[test]
+fn prices_per_weighted_transaction_are_those_of_the_published_report() {
+    for (price, users, score, printed) in [
+        ("29581", 2_200, 2_917.0, ["13.45", "10.14"]),
+        ("29581", 1_700, 3_914.0, ["17.40", "7.56"]),
+        ("19454", 1_795, 2_356.0, ["10.84", "8.26"]),
+        ("19454", 1_400, 3_203.0, ["13.90", "6.07"]),
+    ] {
+        let mut fixture = priced(fixture::weighted(), &SYSTEM.replace("29581", price));
+        let point = &mut fixture.analysis.load_points[0];
+        (point.load, point.score) = (model::Load::Users(users), Some(score));
+        let json = &render::json(&fixture.report())["price"]["load_points"][0];
+        let found = ["per_user", "per_score"].map(|key| format!("{:.2}", json[key].as_f64().unwrap()));
+        assert_eq!(found, printed);
+        let text = markdown(&fixture);
+        assert!(text.contains("Per TPM (USD)") && printed.iter().all(|one| text.contains(one)), "{text}");
+    }
+}
+
 /// 2 × 0.0725 an hour at the rate of the headline: 10⁶ · 0.145 / (3600 · X).
 #[test]
 fn only_what_is_paid_by_the_hour_has_a_price_for_a_million_operations() {

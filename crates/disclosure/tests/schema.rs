@@ -71,7 +71,7 @@ fn priced() -> Fixture {
     Fixture { price, ..fixture::quick() }
 }
 
-fn reports() -> [(&'static str, Fixture); 13] {
+fn reports() -> [(&'static str, Fixture); 14] {
     [
         ("priced", priced()),
         ("quick", fixture::quick()),
@@ -83,6 +83,7 @@ fn reports() -> [(&'static str, Fixture); 13] {
         ("clients", fixture::clients()),
         ("throughput", fixture::throughput()),
         ("harmonic", fixture::harmonic()),
+        ("weighted", fixture::weighted()),
         ("sized", fixture::sized()),
         ("stages", fixture::stages()),
         ("stages_of_users", fixture::stages_of_users()),

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use model::{AgentPlan, Catalog, Phase, RunEnding, Score};
+use model::{AgentPlan, Catalog, Phase, RateTime, RunEnding, Score};
 use runfile::{Run, RunFileError, VerifyFinding, Writer};
 use rusqlite::Connection;
 
@@ -128,10 +128,21 @@ fn a_score_or_a_word_that_cannot_be_is_damage() {
         Writer::create(&path, &header).unwrap();
         refusal(&path)
     };
-    assert_eq!(
-        refused(|catalog| catalog.score = Score::Throughput { measures: vec![17] }),
-        "`FILE` is damaged: plan: the score in the catalog cannot be computed from what it counts"
-    );
+    fn set_weights(catalog: &mut Catalog, weight: f64) {
+        let weights = vec![weight; catalog.kinds.len()];
+        catalog.score = Score::Weighted { weights, per: RateTime::Minute };
+    }
+    let changes: [fn(&mut Catalog); 3] = [
+        |catalog| catalog.score = Score::Throughput { measures: vec![17] },
+        |catalog| set_weights(catalog, 0.0),
+        |catalog| set_weights(catalog, -1.0),
+    ];
+    for change in changes {
+        assert_eq!(
+            refused(change),
+            "`FILE` is damaged: plan: the score in the catalog cannot be computed from what it counts"
+        );
+    }
     assert_eq!(
         refused(|catalog| catalog.words.user.many = "\u{1b}[2J".to_owned()),
         "`FILE` is damaged: plan: the catalog's word for `user` is not usable"

@@ -17,8 +17,8 @@ pub(crate) struct ScoreSeconds {
 pub(crate) struct ScoreSecond {
     /// Its length in s; never zero.
     pub(crate) length: f64,
-    /// The operations, or bytes, that count for a rate or a throughput.
-    pub(crate) amount: u128,
+    /// The operations, weighted operations, or bytes, that count for a rate or a throughput.
+    pub(crate) amount: f64,
     /// Successful operations and the sum of their response times in ns, per kind, for a harmonic score.
     pub(crate) kinds: Vec<(u64, u128)>,
 }
@@ -49,11 +49,15 @@ impl ScoreSecond {
         match score {
             Score::Rate { kinds: counted, .. } => {
                 let counted = kinds.iter().enumerate().filter(|(kind, _)| counts(counted, *kind));
-                self.amount = counted.fold(self.amount, |sum, (_, kind)| sum + u128::from(kind.response.n));
+                self.amount += counted.map(|(_, kind)| kind.response.n as f64).sum::<f64>();
+            }
+            Score::Weighted { weights, .. } => {
+                let weighted = weights.iter().zip(kinds);
+                self.amount += weighted.map(|(weight, kind)| weight * kind.response.n as f64).sum::<f64>();
             }
             Score::Throughput { measures } => {
                 let sums = kinds.iter().flat_map(|kind| measures.iter().map(|one| kind.measure(*one).sum));
-                self.amount = sums.fold(self.amount, u128::saturating_add);
+                self.amount += sums.map(|sum| sum as f64).sum::<f64>();
             }
             Score::Harmonic { .. } => {
                 self.kinds.resize(kinds.len().max(self.kinds.len()), (0, 0));

@@ -28,6 +28,13 @@ fn a_rate_counts_the_operations_of_its_kinds() {
     near(score_of(Score::Rate { kinds: vec![1], per: RateTime::Minute }), 30.0);
 }
 
+/// Seven of weight 1 and two of weight 3: 60 · (7 + 6) ÷ 4 s. With half a weight, and none: 7 · 0.5 ÷ 4 s.
+#[test]
+fn a_weighted_rate_counts_operations_with_the_weights_of_their_kinds() {
+    near(score_of(Score::Weighted { weights: vec![1.0, 3.0], per: RateTime::Minute }), 195.0);
+    near(score_of(Score::Weighted { weights: vec![0.5, 0.0], per: RateTime::Second }), 0.875);
+}
+
 /// Replies: 7 · 700 + 2 · 5,325 = 15,550 B, times 8 ÷ (10⁶ · 4).
 #[test]
 fn a_throughput_adds_up_its_measures() {
@@ -73,6 +80,7 @@ fn the_seconds_of_a_score_add_up_to_it() {
     let scores = [
         Score::default(),
         Score::Rate { kinds: vec![1], per: RateTime::Minute },
+        Score::Weighted { weights: vec![2.0, 0.3], per: RateTime::Minute },
         Score::Throughput { measures: vec![web_measure::BODY_BYTES] },
         Score::Harmonic { weights: vec![0.3, 0.7] },
     ];

@@ -21,22 +21,29 @@ pub fn catalog_difference_text(difference: &CatalogDifference) -> String {
 fn score_text(score: &Score) -> String {
     match score {
         Score::Rate { kinds, per } => {
-            let per = match per {
-                RateTime::Second => "second",
-                RateTime::Minute => "minute",
-            };
             let counted = match &kinds[..] {
                 [] => "all operations".to_owned(),
                 kinds => format!("operations of kinds {}", numbers(kinds)),
             };
-            format!("the rate of {counted} per {per}")
+            format!("the rate of {counted} per {}", time_text(*per))
+        }
+        Score::Weighted { weights, per } => {
+            format!("the rate of operations with weights {} per {}", weights_text(weights), time_text(*per))
         }
         Score::Throughput { measures } => format!("the throughput of measures {}", numbers(measures)),
-        Score::Harmonic { weights } => {
-            let weights: Vec<String> = weights.iter().map(f64::to_string).collect();
-            format!("the harmonic mean with weights {}", weights.join(", "))
-        }
+        Score::Harmonic { weights } => format!("the harmonic mean with weights {}", weights_text(weights)),
     }
+}
+
+fn time_text(time: RateTime) -> &'static str {
+    match time {
+        RateTime::Second => "second",
+        RateTime::Minute => "minute",
+    }
+}
+
+fn weights_text(weights: &[f64]) -> String {
+    weights.iter().map(f64::to_string).collect::<Vec<_>>().join(", ")
 }
 
 fn numbers(indexes: &[usize]) -> String {

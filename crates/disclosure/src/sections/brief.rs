@@ -31,7 +31,7 @@ fn throughput(report: &Report, point: &LoadPointResult) -> Option<Text> {
     let load = report.terms().load_text(point.load);
     let kilobytes = match report.analysis.score {
         Score::Throughput { .. } => format!(", {} KB/s (10³ B/s)", numbers::kilobytes(point.score)),
-        Score::Rate { .. } | Score::Harmonic { .. } => String::new(),
+        Score::Rate { .. } | Score::Weighted { .. } | Score::Harmonic { .. } => String::new(),
     };
     Some(Text::default().strong(megabits).plain(format!(" (10⁶ bit/s){kilobytes} at {load}.")))
 }

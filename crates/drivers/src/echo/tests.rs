@@ -21,7 +21,13 @@ const ASKING_BYTES: usize = 4 + 8;
 const AFTER: Nanos = Nanos::from_millis(1);
 
 fn workload(notice: Option<EchoNotice>) -> EchoWorkload {
-    let kind = EchoMessageKind { name: "short".to_owned(), bytes: CONTENT_BYTES as u32, weight: 1, notice };
+    let kind = EchoMessageKind {
+        name: "short".to_owned(),
+        bytes: CONTENT_BYTES as u32,
+        weight: 1,
+        counts_as: 1,
+        notice,
+    };
     EchoWorkload { messages: vec![kind], think: ThinkTime::Fixed(Nanos::ZERO) }
 }
 

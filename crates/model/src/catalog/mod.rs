@@ -523,7 +523,7 @@ pub enum CatalogFault {
     },
     /// The named codes are not in their order, or one of them has two names.
     Codes,
-    /// The score is of kinds or measures that do not exist, of one twice, or of weights that do not add up to 1.
+    /// The score is of kinds or measures that do not exist, of one twice, or of weights that cannot be.
     Score,
     /// The sizing rule is of no parts or users, of no range, or of a score that does not add up over parts.
     Sizing,

@@ -6,6 +6,7 @@
 //! | score | formula |
 //! |---|---|
 //! | rate | Σ n_k ÷ T over the kinds that count, or 60 times that per minute |
+//! | weighted | Σ w_k·n_k ÷ T with weights w_k, the operations for which one of kind k stands; or 60 times that per minute |
 //! | throughput | 8 · Σ b ÷ (10⁶ · T), with Σ b the bytes of the measures that count |
 //! | harmonic | N ÷ Σ w_k·R̄_k with weights w_k whose sum is 1: the mix's drift does not move it |
 
@@ -19,6 +20,9 @@ use crate::{Catalog, MeasureUnit};
 /// The greatest number of kinds of a harmonic score: the analysis keeps sums of each per second.
 const HARMONIC_KINDS_MAX: usize = 64;
 
+/// The greatest weight of a kind in a weighted score, so that no sum of weighted operations is infinite.
+const WEIGHT_MAX: f64 = 1e6;
+
 /// The score of a benchmark.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
@@ -27,6 +31,13 @@ pub enum Score {
     Rate {
         /// Indexes of the kinds that count; empty for all.
         kinds: Vec<usize>,
+        /// The time that the rate is per.
+        per: RateTime,
+    },
+    /// The rate of successful operations, each counted with the weight of its kind.
+    Weighted {
+        /// The weight of each kind, in the order of the catalog: from 0 to 10⁶, not all 0.
+        weights: Vec<f64>,
         /// The time that the rate is per.
         per: RateTime,
     },
@@ -85,6 +96,11 @@ impl Score {
             Score::Rate { kinds, .. } => {
                 kinds.iter().all(|kind| *kind < catalog.kinds.len()) && are_different(kinds)
             }
+            Score::Weighted { weights, .. } => {
+                weights.len() == catalog.kinds.len()
+                    && weights.iter().all(|weight| (0.0..=WEIGHT_MAX).contains(weight))
+                    && weights.iter().any(|weight| 0.0 < *weight)
+            }
             Score::Throughput { measures } => {
                 !measures.is_empty() && measures.iter().all(is_bytes) && are_different(measures)
             }
@@ -139,17 +155,21 @@ mod tests {
             Just(-0.5),
             Just(f64::NAN),
             Just(f64::INFINITY),
+            Just(2.0 * WEIGHT_MAX),
             0.0..1.0
         ];
+        let weights = prop::collection::vec(weight, 0..4);
         prop_oneof![
-            (indexes(), per).prop_map(|(kinds, per)| Score::Rate { kinds, per }),
+            (indexes(), per.clone()).prop_map(|(kinds, per)| Score::Rate { kinds, per }),
+            (weights.clone(), per).prop_map(|(weights, per)| Score::Weighted { weights, per }),
             indexes().prop_map(|measures| Score::Throughput { measures }),
-            prop::collection::vec(weight, 0..4).prop_map(|weights| Score::Harmonic { weights }),
+            weights.prop_map(|weights| Score::Harmonic { weights }),
         ]
     }
 
     proptest! {
-        /// The indexes of an accepted score can be used, and the sum of its weights is 1.
+        /// The indexes of an accepted score can be used, and its weights are one for each kind: in sum 1 of a harmonic score,
+        /// with a sum above zero of a weighted one.
         #[test]
         fn a_score_that_cannot_be_computed_is_refused(score in any_score()) {
             let catalog = catalog(score.clone());
@@ -157,6 +177,10 @@ mod tests {
                 Score::Rate { mut kinds, .. } => {
                     kinds.sort_unstable();
                     kinds.windows(2).all(|pair| pair[0] < pair[1]) && kinds.iter().all(|kind| *kind < 2)
+                }
+                Score::Weighted { weights, .. } => {
+                    let is_weight = |weight: &f64| 0.0 <= *weight && *weight <= WEIGHT_MAX;
+                    weights.len() == 2 && weights.iter().all(is_weight) && weights != [0.0, 0.0]
                 }
                 Score::Throughput { measures } => measures == [1],
                 Score::Harmonic { weights } => match weights[..] {
@@ -198,6 +222,7 @@ mod tests {
         transactions per second | Transactions/second | users | {"rate":{"kinds":[],"per":"second"}}
         megabits per second | Mbit/second | users | {"throughput":{"measures":[1]}}
         weighted operations per second | Weighted operations/second | users | {"harmonic":{"weights":[0.5,0.5]}}
+        operations per second | Operations/second | users | {"rate":{"kinds":[],"per":"second"}}
         operations per second | Operations/second | users | {"rate":{"kinds":[],"per":"second"}}
         "#);
     }

@@ -16,6 +16,7 @@ use crate::{
 pub(super) static SPEC: FamilySpec = FamilySpec {
     is_started: true,
     is_described: true,
+    own_headline: None,
     settings: SETTINGS,
     target: server_url,
     no_use: |_| Vec::new(),

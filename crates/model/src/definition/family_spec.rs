@@ -4,7 +4,7 @@ use languages::reader::TomlTable;
 use languages::spec::ValueSpec;
 
 use super::{WorkloadDefinition, app, file, order_entry, sql, web};
-use crate::{ChosenSetting, Family, Setting};
+use crate::{ChosenSetting, Family, Headline, Setting};
 
 /// The fixed answers of a family.
 pub(super) struct FamilySpec {
@@ -12,6 +12,8 @@ pub(super) struct FamilySpec {
     pub(super) is_started: bool,
     /// Whether schemas describe the family: not one that only tests have.
     pub(super) is_described: bool,
+    /// The headline that is the score of its catalogs, if that is one that few families have.
+    pub(super) own_headline: Option<Headline>,
     /// The settings of its benchmarks, in the order in which they are listed.
     pub(super) settings: &'static [Setting],
     /// The values of `target`, a running server.
@@ -58,9 +60,24 @@ impl Family {
         self.spec().is_described
     }
 
+    /// Returns why benchmarks of the family cannot be known by a headline; `None` if they can.
+    pub(super) fn reason_to_lack(self, headline: Headline) -> Option<&'static str> {
+        headline.reason_to_lack().filter(|_| self.spec().own_headline != Some(headline))
+    }
+
     /// Returns the settings of its benchmarks, in the order in which they are listed.
     pub fn settings(self) -> &'static [Setting] {
         self.spec().settings
+    }
+}
+
+impl Headline {
+    /// Returns whether schemas describe the headline: not one that only a family of tests has.
+    pub(super) fn is_described(&self) -> bool {
+        Family::ALL
+            .into_iter()
+            .filter(Family::is_described)
+            .any(|family| family.reason_to_lack(*self).is_none())
     }
 }
 

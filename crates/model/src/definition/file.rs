@@ -12,6 +12,7 @@ use crate::{ChosenSetting, FileWorkKind, FileWorkload};
 pub(super) static SPEC: FamilySpec = FamilySpec {
     is_started: true,
     is_described: true,
+    own_headline: None,
     settings: SETTINGS,
     target,
     no_use,

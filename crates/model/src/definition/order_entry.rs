@@ -6,12 +6,13 @@ use super::WorkloadDefinition;
 use super::family_spec::{FamilySpec, WorkloadParts};
 use super::values::server_url;
 use crate::setting::order_entry::{SETTINGS, apply};
-use crate::{ChosenSetting, OrderEntryWorkload, Workload};
+use crate::{ChosenSetting, Headline, OrderEntryWorkload, Workload};
 
 /// The answers of servers of order-entry data.
 pub(super) static SPEC: FamilySpec = FamilySpec {
     is_started: true,
     is_described: true,
+    own_headline: Some(Headline::NewOrderRate),
     settings: SETTINGS,
     target: server_url,
     no_use: |_| Vec::new(),

@@ -72,12 +72,12 @@ fn read_definition(mut top: TomlTable) -> Option<Definition> {
     let summary = top.required("summary", "The purpose of the benchmark, in one sentence.", line());
     let about = "The kind of server that it loads.";
     let family: Option<Family> = top.required("family", about, choice_described(Family::is_described));
-    let headline = top.required("headline", "The figure that it is known by.", choice());
-    if headline == Some(Headline::NewOrderRate) && family.is_some_and(|family| family != Family::OrderEntry) {
-        top.reject(
-            "headline",
-            ValueError::new("expected a headline of the family: only `order-entry` has new orders"),
-        );
+    let about = "The figure that it is known by.";
+    let headline: Option<Headline> =
+        top.required("headline", about, choice_described(Headline::is_described));
+    let reason = family.zip(headline).and_then(|(family, headline)| family.reason_to_lack(headline));
+    if let Some(reason) = reason {
+        top.reject("headline", ValueError::new(format!("expected a headline of the family: {reason}")));
     }
     let target = family.map_or_else(server_url, |family| (family.spec().target)());
     let about =
@@ -569,6 +569,23 @@ mod tests {
     }
 
     #[test]
+    fn a_family_without_weights_has_no_weighted_headline() {
+        for (definition, headline) in [(EVERY_KEY, "operation-rate"), (EVERY_ORDER_KEY, "new-order-rate")] {
+            let problem = problem_of(definition, headline, "weighted-rate");
+            assert!(
+                problem.ends_with("a headline of the family: its operations have no weights"),
+                "{problem}"
+            );
+        }
+        let described: Vec<&str> =
+            Headline::ALL.into_iter().filter(Headline::is_described).map(Headline::name).collect();
+        assert!(
+            described.contains(&"new-order-rate") && !described.contains(&"weighted-rate"),
+            "{described:?}"
+        );
+    }
+
+    #[test]
     fn optional_keys_have_defaults() {
         let (start, rest) = EVERY_KEY.split_once("[open-loop]").unwrap();
         let (_, quick) = rest.split_once("[quick]").unwrap();
@@ -637,7 +654,7 @@ mod tests {
          --> my.toml:7:12
           |
         7 | headline = "conection-rate"
-          |            ^^^^^^^^^^^^^^^^ expected `connection-rate` or `operation-rate` or `request-rate` or `transaction-rate` or `throughput` or `harmonic-rate` or `new-order-rate`, found `conection-rate`
+          |            ^^^^^^^^^^^^^^^^ expected `connection-rate` or `operation-rate` or `request-rate` or `transaction-rate` or `throughput` or `harmonic-rate` or `new-order-rate` or `weighted-rate`, found `conection-rate`
           |
           = hint: did you mean `connection-rate`?
 

@@ -38,6 +38,7 @@ const SCHEMES: [&str; 4] = ["postgres", "postgresql", "mysql", "mariadb"];
 pub(super) static SPEC: FamilySpec = FamilySpec {
     is_started: false,
     is_described: true,
+    own_headline: None,
     settings: SETTINGS,
     target,
     no_use: |_| Vec::new(),

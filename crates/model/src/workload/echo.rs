@@ -10,7 +10,7 @@ use units::Nanos;
 use super::family_workload::{FamilyWorkload, IN_FLIGHT_MAX};
 use crate::{
     Catalog, ExpectedMeasure, Family, HasKind, Measure, MeasureUnit, NoticeKind, OperationKind, Outcome,
-    Score, ThinkTime, Words, with_serde,
+    RateTime, Score, ThinkTime, Words, with_serde,
 };
 
 /// The measures of a message besides its response time, by their indexes in the catalog.
@@ -67,6 +67,8 @@ pub struct EchoMessageKind {
     pub bytes: u32,
     /// Its share of all messages is this divided by the sum of all weights. Above zero.
     pub weight: u64,
+    /// The number of messages for which it stands in a weighted score. Above zero.
+    pub counts_as: u32,
     /// The notice that the server sends of it; `None` if it sends none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub notice: Option<EchoNotice>,
@@ -139,6 +141,7 @@ impl EchoWorkload {
                 ],
             }
         };
+        let weights = self.messages.iter().map(|message| f64::from(message.counts_as)).collect();
         let has_notices = self.messages.iter().any(|message| message.notice.is_some());
         let notice = NoticeKind { name: "notice".to_owned() };
         let first_byte =
@@ -160,8 +163,12 @@ impl EchoWorkload {
             in_flight: None,
             sizing: None,
             outcomes: OUTCOMES.into(),
-            score: Score::default(),
-            words: Words::of_rate("message", "terminal"),
+            score: Score::Weighted { weights, per: RateTime::Minute },
+            words: Words {
+                score: "weighted messages per minute".to_owned(),
+                score_heading: "Weighted messages/minute".to_owned(),
+                ..Words::of_rate("message", "terminal")
+            },
         }
     }
 }

@@ -787,6 +787,14 @@ mod tests {
         let catalog = spec.catalog();
         assert_eq!(Headline::NewOrderRate.applied(catalog.clone()).sizing, catalog.sizing);
         assert_eq!(Headline::TransactionRate.applied(catalog.clone()).sizing, None);
+        // Words of new orders are not those of all transactions.
+        for (headline, expected) in [
+            (Headline::OperationRate, "transactions per second"),
+            (Headline::HarmonicRate, "weighted transactions per second"),
+            (Headline::NewOrderRate, "new orders per minute"),
+        ] {
+            assert_eq!(headline.applied(catalog.clone()).words.score, expected);
+        }
         let rule = catalog.sizing.clone().unwrap();
         let noun = Noun { one: "a\u{1b}[1m".to_owned(), many: "warehouses".to_owned() };
         for broken in [

@@ -1,7 +1,7 @@
 //! A protocol family beside the web under a virtual clock: the analysis knows it by its catalog alone.
 
 use model::echo::echo_measure;
-use model::{Overrides, Plan, SutPlan, Workload};
+use model::{Headline, Overrides, Plan, SutPlan, Workload};
 use units::Nanos;
 
 use crate::{ServiceTimeDistribution, SimServer, Simulation, benchmark_plan};
@@ -43,6 +43,23 @@ fn users_think_after_each_message() {
     assert!(first.little_gap.unwrap().abs() < 0.001);
 }
 
+/// A long message stands for three.
+#[test]
+fn a_weighted_score_counts_messages_by_their_weights() {
+    let mut plan = plan();
+    let Workload::Echo(echo) = &mut plan.workload else { panic!("of echo servers") };
+    echo.messages[1].counts_as = 3;
+    plan.catalog = Headline::WeightedRate.applied(plan.workload.catalog());
+    let server = SimServer::new(ServiceTimeDistribution::Fixed(Nanos::from_millis(1)), Some(1));
+    let found = Simulation::new(plan, server).analyze();
+    for point in &found.load_points {
+        let weighted = (point.kinds[0].n + 3 * point.kinds[1].n) as f64;
+        let expected = 60.0 * weighted / point.length.as_secs_f64();
+        assert!((point.score.unwrap() / expected - 1.0).abs() < 1e-9, "{:?}", point.score);
+    }
+    assert_eq!(found.headline.unwrap().name, "weighted messages per minute");
+}
+
 /// The plan is stored with the run and read by whoever knows the family.
 #[test]
 fn the_plan_survives_storage() {
@@ -50,6 +67,6 @@ fn the_plan_survives_storage() {
     let stored = serde_json::to_value(&plan).unwrap();
     assert_eq!(stored["workload"]["echo"]["messages"][0]["name"], "short");
     assert_eq!(serde_json::from_value::<Plan>(stored).unwrap(), plan);
-    assert_eq!(plan.workload.catalog(), plan.catalog);
+    assert_eq!(Headline::OperationRate.applied(plan.workload.catalog()), plan.catalog);
     assert!(matches!(plan.workload, Workload::Echo(_)) && plan.workload.file_set(16.0).files.is_empty());
 }

@@ -1,7 +1,7 @@
 //! The operations of users and schedules match the expectations of the analysis' rules.
 
 use benchmarks::find;
-use model::{Arrivals, Plan, Score};
+use model::{Arrivals, Plan, RateTime, Score};
 use testkit::{
     ServiceTimeDistribution, SimServer, Simulation, closed_plan, open_plan, phases, with_seed, with_workload,
 };
@@ -52,6 +52,28 @@ fn users_with_think_time_obey_the_interactive_law() {
         close("rate", point.rate, 100.0, 0.01);
         close("response", point.response.mean.unwrap(), 0.73, 0.03);
         assert!(!remarks(point).contains(&"think"), "{:?}", point.verdict);
+    });
+}
+
+/// Eight users who never think share one worker of 5 ms: 200 operations/s of the kinds' shares 0.35, 0.5, 0.14 and 0.01, so
+/// 60 · 200 · (0.35 · 1 + 0.5 · 2 + 0.14 · 10) = 33,000 per minute, of which chance moves 1 %. Curve, headline and interval
+/// are those of the score.
+#[test]
+fn a_weighted_score_is_the_rate_times_the_mean_weight() {
+    with_seed(104, |seed| {
+        let mut plan = of_benchmark("web96", closed_plan(seed, &[8], phases(2, 120)));
+        let weights = vec![1.0, 2.0, 10.0, 0.0];
+        plan.catalog.score = Score::Weighted { weights, per: RateTime::Minute };
+        assert_eq!(plan.catalog.check(), Ok(()));
+        let server = SimServer::new(ServiceTimeDistribution::Exponential(ms(5)), Some(1));
+        let found = Simulation::new(plan, server).analyze();
+        assert_valid(&found);
+        let point = &found.load_points[0];
+        let score = point.score.unwrap();
+        close("score", score, 33_000.0, 0.05);
+        let (low, high) = point.score_interval.unwrap();
+        assert!(low < score && score < high && high < 1.2 * low);
+        assert_eq!((found.curve.peak, found.headline.unwrap().value), (Some(0), score));
     });
 }
 

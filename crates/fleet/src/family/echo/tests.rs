@@ -31,7 +31,8 @@ const USERS: u32 = 2;
 /// Two users that think for 10 ms after each message, for a second. A notice is lost after half a second.
 fn plan(drain: Nanos) -> Plan {
     let notice = Some(EchoNotice { after: AFTER });
-    let messages = vec![EchoMessageKind { name: "short".to_owned(), bytes: 64, weight: 1, notice }];
+    let messages =
+        vec![EchoMessageKind { name: "short".to_owned(), bytes: 64, weight: 1, counts_as: 1, notice }];
     let workload = Workload::Echo(EchoWorkload { messages, think: ThinkTime::Fixed(MS(10)) });
     let phases = Phases { drain, ..phases(0, 1) };
     Plan { time_limit: MS(500), ..with_workload(closed_plan(7, &[USERS], phases), workload) }

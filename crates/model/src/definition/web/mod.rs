@@ -41,6 +41,7 @@ use crate::{
 pub(super) static SPEC: FamilySpec = FamilySpec {
     is_started: true,
     is_described: true,
+    own_headline: None,
     settings: setting::web::SETTINGS,
     target: server_url,
     no_use: |_| Vec::new(),
