@@ -61,6 +61,7 @@ impl Ganesha {
             search_path: Vec::new(),
             profile: None,
             variant: None,
+            users: 1,
             web: WebParts::default(),
             program: PathBuf::new(),
         };

@@ -359,6 +359,7 @@ fn start_server(
         search_path: request.search_path.clone(),
         profile: plan.sut.profile.clone(),
         variant: (profile.variant)(&plan.workload).map(str::to_owned),
+        users: plan.users_max(),
         web,
         program: request.executable.clone(),
     };

@@ -27,10 +27,15 @@ fn recipe(name: &str, inserted: &str) -> Recipe {
 }
 
 fn start(recipe: &Recipe, base: &Path) -> RunningSut {
+    start_for(1, recipe, base)
+}
+
+/// Starts a server for a number of users.
+fn start_for(users: u32, recipe: &Recipe, base: &Path) -> RunningSut {
     let files = files();
     let server = SutServer::Recipe(Box::new(recipe.clone()));
     let data_dir = private(base);
-    let request = SutRequest { data_dir, ..request(server, base, &files) };
+    let request = SutRequest { data_dir, users, ..request(server, base, &files) };
     let mut sut = RunningSut::start(request).unwrap_or_else(|error| panic!("{error}"));
     sut.wait_ready(READY_MAX).unwrap_or_else(|error| panic!("{error}"));
     sut
@@ -202,5 +207,27 @@ fn a_copy_is_used_only_by_the_same_recipe() {
         let work_dir = std::fs::read_dir(private_folder_in(base.path())).unwrap().flatten();
         let prepared = work_dir.filter(|entry| entry.path().join("prepared").is_file()).count();
         assert_eq!(prepared, 1, "in the server's own directory");
+    }
+}
+
+/// Goal: nobody is without an account, and a recipe without accounts has one copy for any number of users.
+#[test]
+fn a_copy_with_accounts_is_used_only_by_as_many_users() {
+    let base = on_disk();
+    let accounts = r#"
+[settings]
+"accounts" = "{users}"
+"#;
+    for (more, users, is_kept) in [
+        (accounts, 10, false),
+        (accounts, 10, true),
+        (accounts, 11, false),
+        (accounts, 9, false),
+        ("", 10, false),
+        ("", 11, true),
+    ] {
+        let sut = start_for(users, &idle(more), base.path());
+        assert_eq!(sut.has_kept_data(), Some(is_kept), "{more} {users}");
+        assert!(more.is_empty() || format!("{:?}", sut.facts()).contains(&format!("\"{users}\"")));
     }
 }

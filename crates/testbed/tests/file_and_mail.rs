@@ -4,10 +4,14 @@
 use std::path::Path;
 use std::process::Command;
 
+use observe::private_folder::private_folder_in;
 use testbed::{Recipe, RunningSut, SutServer};
 use units::{Clock, Nanos, RealClock};
 
 use crate::fixture::{READY_MAX, directory, files, request};
+
+/// The users for whom servers have accounts.
+const USERS: u32 = 300;
 
 /// Starts a server in a profile, and passes it to `check`; then stops it and checks that nothing is left.
 fn with_server(name: &str, profile: &str, check: impl Fn(&mut RunningSut, &Path)) {
@@ -15,8 +19,8 @@ fn with_server(name: &str, profile: &str, check: impl Fn(&mut RunningSut, &Path)
     let base = directory();
     let files = files();
     let server = SutServer::Recipe(Box::new(recipe));
-    let request =
-        testbed::SutRequest { profile: Some(profile.to_owned()), ..request(server, base.path(), &files) };
+    let profile = Some(profile.to_owned());
+    let request = testbed::SutRequest { profile, users: USERS, ..request(server, base.path(), &files) };
     let folder = request.work_dir.clone();
     let mut sut = RunningSut::start(request).unwrap_or_else(|error| panic!("{error}"));
     sut.wait_ready(READY_MAX).unwrap_or_else(|error| panic!("{error}"));
@@ -115,16 +119,16 @@ fn ganesha_in_memory_keeps_files_and_stops() {
 /// Sends a message, reads mailboxes and prints the subjects in one.
 const MAIL: &str = r#"
 import imaplib, os, smtplib, sys
-action, smtp, imap, subject = sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), sys.argv[4]
+action, smtp, imap, last, subject = sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), sys.argv[4], sys.argv[5]
 password = os.environ["MAIL_PASSWORD"]
 if action == "send":
     with smtplib.SMTP("127.0.0.1", smtp, timeout=20) as client:
         client.login("user2@plimsoll.test", password)
         message = f"Subject: {subject}\r\n\r\nHello.\r\n"
-        client.sendmail("user2@plimsoll.test", ["user1000@plimsoll.test"], message)
+        client.sendmail("user2@plimsoll.test", [f"user{last}@plimsoll.test"], message)
 else:
     client = imaplib.IMAP4("127.0.0.1", imap, timeout=20)
-    client.login("user1000@plimsoll.test", password)
+    client.login(f"user{last}@plimsoll.test", password)
     client.select("INBOX")
     for number in client.search(None, "ALL")[1][0].split():
         print(client.fetch(number, "(BODY[HEADER.FIELDS (SUBJECT)])")[1][0][1].decode().strip())
@@ -133,8 +137,16 @@ else:
 fn mail(sut: &RunningSut, action: &str) -> String {
     let [smtp, imap] = [sut.port("smtp").unwrap(), sut.addr().port()].map(|port| port.to_string());
     let mut python = Command::new("python3");
-    python.args(["-c", MAIL, action, &smtp, &imap, "first"]).env("MAIL_PASSWORD", sut.password());
-    client(&mut python)
+    python.args(["-c", MAIL, action, &smtp, &imap, &USERS.to_string(), "first"]);
+    client(python.env("MAIL_PASSWORD", sut.password()))
+}
+
+/// Returns the number of accounts in the file that the recipe writes for a server below a folder.
+fn accounts(base: &Path) -> usize {
+    let folders = std::fs::read_dir(private_folder_in(base)).unwrap().flatten();
+    let mut files = folders.map(|folder| folder.path().join("users"));
+    let file = files.find(|file| file.is_file()).expect("a file with accounts");
+    std::fs::read_to_string(file).unwrap().lines().count()
 }
 
 #[test]
@@ -153,7 +165,8 @@ fn mail_is_delivered_by_postfix_to_dovecot_and_gone_after_a_restore() {
     }
 }
 
-fn delivers_and_restores(sut: &mut RunningSut, _: &Path) {
+fn delivers_and_restores(sut: &mut RunningSut, base: &Path) {
+    assert_eq!(accounts(base), USERS as usize);
     assert_eq!(mail(sut, "read"), "");
     mail(sut, "send");
     let clock = RealClock::start();

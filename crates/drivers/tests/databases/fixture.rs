@@ -128,6 +128,7 @@ impl Database {
             search_path: Vec::new(),
             profile: Some("default".to_owned()),
             variant: variant.map(str::to_owned),
+            users: 1,
             web: WebParts::default(),
             program: PathBuf::new(),
         };

@@ -283,6 +283,7 @@ mod tests {
         assert_eq!(plan.modifications, []);
         assert_eq!(plan.load_points.len(), 20);
         assert_eq!(plan.load_points[19], LoadPoint { index: 19, load: Load::Users(200) });
+        assert_eq!(plan.users_max(), 200);
         assert_eq!((plan.phases, plan.rules), (definition().phases, definition().rules));
         assert_eq!((plan.seed, &plan.agents[..]), (DEFAULT_SEED, &[AgentPlan::only(1)][..]));
         assert_eq!((plan.benchmark.id.as_str(), plan.benchmark.version), ("pages", 2));
@@ -294,7 +295,7 @@ mod tests {
         let search = Overrides { find_max: true, ..overrides() };
         let found = plan(&search).unwrap();
         assert_eq!(found.search, Some(Search { least: Load::Users(1), most: Load::Users(2000) }));
-        assert_eq!((found.load_points.len(), found.level_max()), (0, 2000.0));
+        assert_eq!((found.load_points.len(), found.level_max(), found.users_max()), (0, 2000.0, 2000));
         assert_eq!(
             modifications(&search),
             ["load: closed loop, 10..200/10 clients -> the highest, looked for from 1 to 2000 clients"]

@@ -155,6 +155,11 @@ impl Plan {
         self.load_max().map_or(0.0, Load::level)
     }
 
+    /// Returns the most users that any load has, in an open loop the most operations in flight; at least 1.
+    pub fn users_max(&self) -> u32 {
+        self.loads().map(Load::in_flight_max).max().unwrap_or(0).max(1)
+    }
+
     /// Returns all loads that may be run, as far as they are known beforehand.
     pub fn loads(&self) -> impl Iterator<Item = Load> {
         let searched = self.search.into_iter().flat_map(|search| [search.least, search.most]);

@@ -31,6 +31,7 @@ fn check(name: &str) {
             search_path: Vec::new(),
             profile: None,
             variant: None,
+            users: 1,
             web: WebParts {
                 files: Some(files.clone()),
                 gateway: Some(Gateway { kind, workers: 2 }),

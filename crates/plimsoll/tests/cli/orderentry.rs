@@ -382,6 +382,7 @@ pub(crate) fn database_there(recipe: &str, base: &Path) -> testbed::RunningSut {
         search_path: Vec::new(),
         profile: Some("default".to_owned()),
         variant: None,
+        users: 1,
         web: testbed::WebParts::default(),
         program: PathBuf::new(),
     };

@@ -15,6 +15,7 @@ pub(crate) const PLACEHOLDERS: &[&str] = &[
     "pid_file",
     "error_log",
     "user",
+    "users",
     "workers",
     "open_files",
     "connections",

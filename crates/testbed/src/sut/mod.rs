@@ -93,6 +93,8 @@ pub struct SutRequest {
     /// The variant of whatever receives requests, such as `tls`; `None` for HTTP/1 of a web server, and for others as they
     /// are without one.
     pub variant: Option<String>,
+    /// The most users that a load point has: a server with accounts has one for each.
+    pub users: u32,
     /// The parts of a web server.
     pub web: web::WebParts,
     /// The path of Plimsoll itself, which some gateways run.
@@ -100,7 +102,7 @@ pub struct SutRequest {
 }
 
 impl SutRequest {
-    /// Makes the request of a server without limits, in its first profile, on a free port.
+    /// Makes the request of a server without limits, in its first profile, on a free port, for one user.
     pub fn new(server: SutServer, work_dir: PathBuf, data_dir: PathBuf) -> SutRequest {
         SutRequest {
             server,
@@ -111,6 +113,7 @@ impl SutRequest {
             search_path: Vec::new(),
             profile: None,
             variant: None,
+            users: 1,
             web: web::WebParts::default(),
             program: PathBuf::new(),
         }

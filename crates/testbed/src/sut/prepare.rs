@@ -152,6 +152,7 @@ fn choose_values(
         ports: free_ports(&recipe.ports)?,
         config_file: config_file(recipe),
         user: user_name(),
+        users: request.users,
         workers: workers_for(n_cpus, limits.quota),
         open_files: open_files_max(),
         service: Account::for_service(),

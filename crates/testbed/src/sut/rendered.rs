@@ -127,6 +127,7 @@ fn values(recipe: &Recipe, work_dir: &Path, origin: Option<Origin>) -> Placehold
         ports: Default::default(),
         config_file: config_file(recipe),
         user: "operator".to_owned(),
+        users: 300,
         workers: 2,
         open_files: 20_000,
         service: Account { name: "www-data".to_owned(), uid: 33, gid: 33 },

@@ -73,9 +73,11 @@ fn golden_key(
     let file = std::fs::metadata(program).map(|meta| (meta.len(), meta.mtime())).ok();
     let account = Account::for_start(&recipe.start).map(|account| (account.uid, account.gid));
     let own = (geteuid().as_raw(), getegid().as_raw());
+    // Accounts for more users are other data; servers without any are the same for all.
+    let users = if recipe.names("users") { format!("\nusers {}", values.users) } else { String::new() };
     let identity = format!(
         "{recipe:#?}\nconfiguration {config:#?}\nfiles {files:#?}\nsteps {steps:#?}\nprogram {program:?} {version:?} \
-         {file:?}\naccount {account:?} of {own:?}"
+         {file:?}\naccount {account:?} of {own:?}{users}"
     );
     GoldenKey { name: recipe.name.clone(), identity }
 }

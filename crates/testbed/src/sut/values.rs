@@ -38,6 +38,8 @@ pub(crate) struct PlaceholderValues {
     pub config_file: String,
     /// The user it runs as.
     pub user: String,
+    /// The most users that a load point has: a server with accounts has one for each.
+    pub users: u32,
     /// Worker processes or threads that fit its allowance.
     pub workers: u32,
     /// Limit on its open files.
@@ -156,6 +158,7 @@ impl PlaceholderValues {
             "pid_file" => path(self.work_dir.join("server.pid")),
             "error_log" => path(self.error_log()),
             "user" => self.user.clone(),
+            "users" => self.users.to_string(),
             "workers" => self.workers.to_string(),
             "open_files" => self.open_files.to_string(),
             "connections" => self.open_files.min(CONNECTIONS_MAX).to_string(),
@@ -213,6 +216,7 @@ mod tests {
             ports: [("log".to_owned(), 8081)].into(),
             config_file: "c.conf".into(),
             user: "nobody".into(),
+            users: 300,
             workers: 2,
             open_files: 20_000,
             service: Account { name: "nobody".into(), uid: 65_534, gid: 65_534 },

@@ -134,6 +134,7 @@ fn request(
         search_path: std::env::split_paths(&path).collect(),
         profile: None,
         variant: None,
+        users: 1,
         web: WebParts { files: Some(files.clone()), ..WebParts::default() },
         program: plimsoll.to_owned(),
     })

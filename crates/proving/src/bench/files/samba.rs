@@ -53,6 +53,7 @@ impl Samba {
             search_path: Vec::new(),
             profile: None,
             variant: None,
+            users: 1,
             web: WebParts::default(),
             program: PathBuf::new(),
         };

@@ -85,6 +85,7 @@ impl Database {
             search_path: Vec::new(),
             profile: None,
             variant: None,
+            users: 1,
             web: WebParts::default(),
             program: PathBuf::new(),
         };
