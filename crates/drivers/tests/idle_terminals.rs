@@ -7,7 +7,7 @@ use std::sync::atomic::AtomicBool;
 use benchmarks::orderentry::OrderTerminals;
 use drivers::database::{DatabasePlace, DatabaseServer};
 use drivers::orders::{DatabaseContext, DatabaseControl, DatabaseDriver, DatabaseLoad, load_database};
-use engine::{LoadThreadUse, PointSetup, RecordSink, ThreadMeters, run_point_on_this_thread};
+use engine::{LoadThreadUse, NoticeOutbox, PointSetup, RecordSink, ThreadMeters, run_point_on_this_thread};
 use model::{
     DatabaseProduct, Example, IntervalRecord, Load, LoadPoint, OrderEntryWorkload, OrderSql, Phase, Phases,
     partition,
@@ -77,6 +77,7 @@ fn setup(workload: &OrderEntryWorkload) -> PointSetup {
         catalog: workload.catalog(),
         seed: 1,
         time_limit: s(60),
+        notices: NoticeOutbox::default(),
     }
 }
 

@@ -5,7 +5,8 @@
 use std::sync::atomic::AtomicBool;
 
 use engine::{
-    Driver, LoadThreadUse, PointSetup, RecordSink, SessionError, ThreadMeters, run_point_on_this_thread,
+    Driver, LoadThreadUse, NoticeOutbox, PointSetup, RecordSink, SessionError, ThreadMeters,
+    run_point_on_this_thread,
 };
 use model::{
     Catalog, Example, IntervalRecord, Load, LoadPoint, MeasuredValues, Mix, Outcome, PauseKind, PauseStart,
@@ -151,6 +152,7 @@ fn seconds_with(operations_per_s: u32) -> Seconds {
         catalog: Catalog { pauses: vec![pause], ..Catalog::default() },
         seed: 1,
         time_limit: s(60),
+        notices: NoticeOutbox::default(),
     };
     let mut seconds = Seconds::default();
     let meters = ThreadMeters {

@@ -156,6 +156,7 @@ mod tests {
     use units::{SimClock, StreamPurpose};
 
     use super::*;
+    use crate::notice_outbox::NoticeOutbox;
     use crate::recorder::Recorder;
     use crate::setup::{LoadThreadUse, PointSetup};
     use crate::timers::Timers;
@@ -209,6 +210,7 @@ mod tests {
             catalog: Catalog::default(),
             seed: 1,
             time_limit: zero,
+            notices: NoticeOutbox::default(),
         };
         let recorder = Recorder::new(&setup, zero, 1, 0, Box::new(LoadThreadUse::default));
         let point = PointContext::new(SimClock::new(), Timers::new(), recorder, &setup, zero);

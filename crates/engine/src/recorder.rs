@@ -16,6 +16,7 @@ use units::Nanos;
 
 use crate::budget::BudgetState;
 use crate::due_queue::DueQueue;
+use crate::notice_outbox::NoticeOutbox;
 use crate::setup::{HealthProbe, LoadThreadUse, PointSetup};
 use crate::time_integral::TimeIntegral;
 use crate::user_times::StartTimes;
@@ -83,6 +84,9 @@ pub(crate) struct Recorder {
     /// Numbers of notices that are awaited, by the beginnings of their waits (on the run's clock) and their measures.
     awaited: BTreeMap<(Nanos, u16), u64>,
     n_notices: usize,
+    /// Notices from beside the tasks of users, and an empty list to exchange for them.
+    outbox: NoticeOutbox,
+    taken: Vec<UserNotice>,
     /// The time after which a notice is lost.
     time_limit: Nanos,
     /// The amount of each user's successful operations in the steady phase; of nobody where slots perform what is due.
@@ -138,6 +142,8 @@ impl Recorder {
             thinking: TimeIntegral::default(),
             awaited: BTreeMap::new(),
             n_notices: setup.catalog.notices.len(),
+            outbox: setup.notices.clone(),
+            taken: Vec::new(),
             time_limit: setup.time_limit,
             clients: vec![0; setup.assignment.users.len()],
             client_amount: ClientAmount::of(&setup.catalog.score),
@@ -332,6 +338,7 @@ impl Recorder {
 
     /// Returns whether no operation is in flight or waits, and no notice is awaited.
     pub(crate) fn is_empty(&mut self) -> bool {
+        self.take_notices();
         self.in_flight.inside() == 0 && self.waiting() == 0 && self.awaited.is_empty()
     }
 
@@ -465,6 +472,18 @@ impl Recorder {
     /// Records that a notice is awaited, or has come; one that was lost already is not recorded again.
     pub(crate) fn notice(&mut self, at: Nanos, notice: UserNotice) {
         self.roll(at);
+        self.record_notice(notice);
+    }
+
+    /// Records the notices in the outbox.
+    fn take_notices(&mut self) {
+        let mut taken = std::mem::take(&mut self.taken);
+        self.outbox.exchange(&mut taken);
+        taken.drain(..).for_each(|notice| self.record_notice(notice));
+        self.taken = taken;
+    }
+
+    fn record_notice(&mut self, notice: UserNotice) {
         let UserNotice { measure, begun, value } = notice;
         let index = usize::from(measure);
         let totals = &mut self.current.notices[index];
@@ -509,6 +528,7 @@ impl Recorder {
 
     fn close_interval(&mut self) {
         let boundary = self.current.end + self.origin;
+        self.take_notices();
         self.close_notices(boundary);
         self.hand_over_clients();
         let waiting = self.waiting();
@@ -583,7 +603,9 @@ fn slots(catalog: &Catalog, kind: usize) -> [u8; SLOTS_MAX] {
 
 #[cfg(test)]
 mod tests {
-    use model::{Assignment, Load, LoadPoint, Measure, MeasureUnit, MeasuredValues, OperationKind};
+    use model::{
+        Assignment, Load, LoadPoint, Measure, MeasureUnit, MeasuredValues, NoticeKind, OperationKind,
+    };
 
     use super::*;
 
@@ -613,6 +635,7 @@ mod tests {
             catalog,
             seed: 1,
             time_limit: S(1),
+            notices: NoticeOutbox::default(),
         };
         Recorder::new(&setup, S(0), 2, 1, Box::new(LoadThreadUse::default))
     }
@@ -675,6 +698,35 @@ mod tests {
         };
         assert_eq!((sums(0), sums(1)), (vec![(2, 7), (30, 5)], vec![(2, 5), (31, 7)]));
         assert_eq!(record.detail.unwrap().spreads[0].sum(), 5);
+    }
+
+    /// Of two waits that begin in the first second one ends there, and the other is lost a second after its beginning. The
+    /// third end belongs to no beginning.
+    #[test]
+    fn notices_from_another_thread_are_recorded_when_an_interval_closes() {
+        let delivery = NoticeKind { name: "delivery".to_owned() };
+        let mut recorder = recorder_of(Catalog { notices: vec![delivery], ..Catalog::default() });
+        let outbox = recorder.outbox.clone();
+        let ms = Nanos::from_millis;
+        let sender = std::thread::spawn(move || {
+            let wait = |begun, value| outbox.send(UserNotice { measure: 0, begun, value });
+            wait(ms(100), None);
+            wait(ms(500), None);
+            wait(ms(100), Some(200_000));
+            wait(ms(300), Some(1));
+        });
+        sender.join().unwrap();
+        assert!(!recorder.is_empty(), "one is awaited");
+        recorder.roll(S(3));
+        let closed = recorder.take_finished();
+        let counts = closed.iter().map(|record| {
+            let [totals] = &record.notices[..] else { panic!("one kind") };
+            assert_eq!(totals.sides()[0], totals.sides()[1]);
+            (totals.begun, totals.ended.sum, totals.lost, totals.awaited_at_end)
+        });
+        assert_eq!(counts.collect::<Vec<_>>(), [(2, 200_000, 0, 1), (0, 0, 1, 0), (0, 0, 0, 0)]);
+        assert_eq!(closed[0].detail.as_ref().unwrap().notices[0].n(), 1);
+        assert!(recorder.is_empty());
     }
 
     /// Golden check 22, by hand: of four users the first reads 2 · 100 bytes, the second 200 at once and writes 50, and the third

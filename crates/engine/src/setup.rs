@@ -7,6 +7,7 @@ use model::{Assignment, Catalog, LoadPoint, Phases, Schedule, Shape, SliceSchedu
 use units::Nanos;
 
 use crate::budget::OperationBudget;
+use crate::notice_outbox::NoticeOutbox;
 use crate::session::OpenedSessions;
 use crate::timers::Timers;
 
@@ -47,6 +48,8 @@ pub struct PointSetup {
     pub seed: u64,
     /// The time limit of an operation.
     pub time_limit: Nanos,
+    /// The outbox of notices from beside the tasks of its users: a new one.
+    pub notices: NoticeOutbox,
 }
 
 impl PointSetup {

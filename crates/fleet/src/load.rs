@@ -8,7 +8,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::{JoinHandle, sleep};
 use std::time::Duration;
 
-use engine::{OpenedSessions, OperationBudget, PointSetup, StopRequest};
+use engine::{NoticeOutbox, OpenedSessions, OperationBudget, PointSetup, StopRequest};
 use model::{AgentPlan, Assignment, LoadPoint, Plan, RecordSource, partition};
 use testbed::pin_current_thread;
 use tokio::sync::oneshot;
@@ -310,6 +310,7 @@ impl LoadThread {
             catalog: plan.catalog.clone(),
             seed: plan.seed,
             time_limit: plan.time_limit,
+            notices: NoticeOutbox::default(),
         };
         target.run(ThreadWork { plan: &plan, setup, clock, start, stop: &stop, outbox })
     }

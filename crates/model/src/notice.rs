@@ -15,7 +15,7 @@ pub struct NoticeKind {
     pub name: String,
 }
 
-/// A notice for a user: that it is awaited, and later that it has come.
+/// A notice for a user: that it is awaited, and later that it has come. Whoever sees it for the user may say so.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct UserNotice {
     /// Index of the measure of user scope ([`crate::Catalog::notices`]).

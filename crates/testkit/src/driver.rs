@@ -8,10 +8,11 @@ use std::rc::Rc;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex};
 
-use engine::{BlockingClock, BlockingDriver, Driver, Timers};
+use engine::{BlockingClock, BlockingDriver, Driver, NoticeOutbox, Spawn, Timers};
 use model::{Outcome, Reply, UserNotice};
 use units::{Clock, Nanos, SimClock};
 
+use crate::executor::SimSpawn;
 use crate::family::{SimExchange, SimOperation};
 use crate::server::{ServerState, SimNotices, SimReply};
 use crate::sim_threads::SimThreads;
@@ -30,6 +31,7 @@ pub(crate) struct SimDriver<O> {
     pub(crate) origin: Nanos,
     pub(crate) user: u32,
     pub(crate) notices: NoticeQueue,
+    pub(crate) observer: Rc<SimObserver>,
     /// The places of operations in flight, where there are several, with their replies as the server makes them.
     pub(crate) in_flight: Vec<(usize, Reply)>,
     pub(crate) operation: PhantomData<O>,
@@ -47,12 +49,37 @@ pub(crate) struct NoticeQueue {
 }
 
 impl NoticeQueue {
-    fn begin(&mut self, notices: SimNotices, at: Nanos) {
+    /// Begins the wait for a notice at a time; `observer` sees it come where the user does not.
+    fn begin(&mut self, notices: SimNotices, at: Nanos, observer: &SimObserver) {
         self.n += 1;
-        self.begun.push_back(at);
-        if !self.n.is_multiple_of(notices.lost_of) {
-            self.coming.push_back((at, at + notices.after));
+        let coming = (!self.n.is_multiple_of(notices.lost_of)).then_some(at + notices.after);
+        if notices.is_observed {
+            return observer.begin(at, coming);
         }
+        self.begun.push_back(at);
+        self.coming.extend(coming.map(|end| (at, end)));
+    }
+}
+
+/// An observer beside the users of a load thread, who sees their notices come.
+#[derive(Clone)]
+pub(crate) struct SimObserver {
+    pub(crate) outbox: NoticeOutbox,
+    pub(crate) spawn: SimSpawn,
+    pub(crate) timers: Rc<Timers>,
+    pub(crate) clock: SimClock,
+}
+
+impl SimObserver {
+    /// Sends the beginning of a wait, and its end when that has come.
+    fn begin(&self, begun: Nanos, coming: Option<Nanos>) {
+        self.outbox.send(UserNotice { measure: 0, begun, value: None });
+        let Some(end) = coming else { return };
+        let SimObserver { outbox, spawn, timers, clock } = self.clone();
+        spawn.spawn(async move {
+            timers.sleep_until(end).await;
+            outbox.send(UserNotice { measure: 0, begun, value: Some((clock.now() - begun).0) });
+        });
     }
 }
 
@@ -78,7 +105,9 @@ impl<O: SimOperation> Driver for SimDriver<O> {
         // As in a real driver, the reply is done when the generator sees it, which is later if it is paused.
         let reply = reply(operation, &fate, sent, self.clock.now(), self.origin);
         let notices = self.server_state.borrow().notices().filter(|_| reply.outcome == Outcome::Ok);
-        notices.into_iter().for_each(|notices| self.notices.begin(notices, reply.done));
+        if let Some(notices) = notices {
+            self.notices.begin(notices, reply.done, &self.observer);
+        }
         reply
     }
 

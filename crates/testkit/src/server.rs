@@ -60,6 +60,8 @@ pub struct SimNotices {
     pub after: Nanos,
     /// The notice of each so many operations of a user never comes.
     pub lost_of: u64,
+    /// Whether an observer beside the users sees them, so that nobody has to rest.
+    pub is_observed: bool,
 }
 
 /// A request as the server saw it.

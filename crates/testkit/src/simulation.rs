@@ -14,15 +14,15 @@ use benchmarks::orderentry::OrderTerminals;
 use benchmarks::sql::SqlTransactions;
 use benchmarks::web::pages::Pages;
 use engine::{
-    BlockingClock, BlockingRuntime, LoadThreadUse, OperationBudget, PointSetup, RecordSink, Runtime,
-    StopRequest, run_blocking_point, run_point,
+    BlockingClock, BlockingRuntime, LoadThreadUse, NoticeOutbox, OperationBudget, PointSetup, RecordSink,
+    Runtime, StopRequest, run_blocking_point, run_point,
 };
 use model::{
     Assignment, Example, IntervalRecord, LoadPoint, Mix, Plan, RunEnding, WebRequest, Workload, partition,
 };
 use units::{Clock, Nanos};
 
-use crate::driver::{NoticeQueue, SimBlockingDriver, SimDriver};
+use crate::driver::{NoticeQueue, SimBlockingDriver, SimDriver, SimObserver};
 use crate::executor::SimExecutor;
 use crate::family::SimOperation;
 use crate::server::{ServerState, SimRequest, SimServer, TimeWindow};
@@ -246,6 +246,7 @@ impl Simulation {
             catalog: self.plan.catalog.clone(),
             seed: self.plan.seed,
             time_limit: self.plan.time_limit,
+            notices: NoticeOutbox::default(),
         }
     }
 
@@ -283,9 +284,16 @@ impl Simulation {
         let clock = executor.clock.clone();
         let timers = Rc::clone(&executor.timers);
         let stop = StopAt { clock: clock.clone(), at: self.stop_at.map(|at| START + at) };
+        let setup = self.setup(point, assignment, budget);
         let driver = {
             let clock = clock.clone();
             let timers = Rc::clone(&timers);
+            let observer = Rc::new(SimObserver {
+                outbox: setup.notices.clone(),
+                spawn: executor.spawner(),
+                timers: Rc::clone(&timers),
+                clock: clock.clone(),
+            });
             move |user| SimDriver::<M::Operation> {
                 server_state: Rc::clone(&server_state),
                 timers: Rc::clone(&timers),
@@ -293,13 +301,13 @@ impl Simulation {
                 origin: START,
                 user,
                 notices: NoticeQueue::default(),
+                observer: Rc::clone(&observer),
                 in_flight: Vec::new(),
                 operation: PhantomData,
             }
         };
         let probe = Box::new(LoadThreadUse::default);
         let runtime = Runtime { clock, timers, spawn: executor.spawner(), probe };
-        let setup = self.setup(point, assignment, budget);
         engine::Spawn::spawn(&executor.spawner(), async move {
             run_point(&setup, runtime, mix, driver, START, &mut outbox, &stop).await;
             n_running.set(n_running.get() - 1);

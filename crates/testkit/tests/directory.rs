@@ -12,7 +12,8 @@ use std::thread;
 use analysis::VerdictState;
 use benchmarks::web::pages::Pages;
 use engine::{
-    BlockingDriver, BlockingRuntime, LoadThreadUse, PointSetup, RecordSink, SessionError, run_blocking_point,
+    BlockingDriver, BlockingRuntime, LoadThreadUse, NoticeOutbox, PointSetup, RecordSink, SessionError,
+    run_blocking_point,
 };
 use model::{
     AgentPlan, Example, HasKind, IntervalRecord, Outcome, Page, Plan, Reply, Request, WebRequest,
@@ -94,6 +95,7 @@ where
                 catalog: plan.catalog.clone(),
                 seed: plan.seed,
                 time_limit: plan.time_limit,
+                notices: NoticeOutbox::default(),
             };
             let driver = &driver;
             shares.push(scope.spawn(move || {

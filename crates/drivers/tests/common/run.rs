@@ -6,7 +6,9 @@ use std::sync::atomic::AtomicBool;
 
 use drivers::Trust;
 use drivers::web::PlainDriver;
-use engine::{Driver, LoadThreadUse, PointSetup, RecordSink, ThreadMeters, run_point_on_this_thread};
+use engine::{
+    Driver, LoadThreadUse, NoticeOutbox, PointSetup, RecordSink, ThreadMeters, run_point_on_this_thread,
+};
 use model::{
     Arrivals, ConnectionLifetime, Example, Flow, IntervalRecord, Load, LoadPoint, Mix, Outcome,
     POISSON_LANES, Phases, Schedule, Step, User, UserReply, WebRequest, partition,
@@ -164,6 +166,7 @@ pub(crate) fn run_drivers<D: Driver<Operation = WebRequest> + 'static>(
         catalog: workload().catalog(),
         seed,
         time_limit,
+        notices: NoticeOutbox::default(),
     };
     let start = clock.now() + Nanos::from_millis(20);
     let mut collected = CollectedRecords::default();
