@@ -54,7 +54,7 @@ variants!(EQUAL_TOTALS, equal_totals_name, EqualTotals:
 );
 variants!(MEASURE_FAULTS, measure_fault_name, MeasureMismatch: Count, Part, Expected);
 variants!(OVERFLOWING_PARTS, overflowing_part_name, OverflowingPart: Interval, Detail);
-variants!(DIFFERENCES, difference_name, DetailDifference: Response, Measure, Pause, Failures);
+variants!(DIFFERENCES, difference_name, DetailDifference: Response, Measure, Pause, Notice, Failures);
 variants!(MOMENTS, moment_name, ValueMoment: Sum, SumOfSquares);
 variants!(POPULATIONS, population_name, LittlePopulation: Users, Operations);
 variants!(EXPLANATIONS, explanation_name, LittleExplanation: Failures, Ends, Both);
@@ -185,6 +185,7 @@ fn of_record() -> Vec<Finding> {
         DetailDifference::Response { kind: 2, details, intervals },
         DetailDifference::Measure { name: "connect".to_owned(), details, intervals },
         DetailDifference::Pause { name: "think time".to_owned(), details, intervals },
+        DetailDifference::Notice { name: "delivery".to_owned(), details, intervals },
         DetailDifference::Failures { kind: 2, outcome: Outcome::Reset, details: 0, intervals: 5 },
     ];
     findings.extend(differences.map(|difference| Finding::Details { phase: Phase::Steady, difference }));

@@ -187,7 +187,7 @@ mod tests {
         let sum = |of: fn(&model::NoticeTotals) -> u64| -> u64 {
             intervals.0.iter().map(|record| of(&record.notices[0])).sum()
         };
-        let (begun, ended, lost) = (sum(|one| one.begun), sum(|one| one.ended.n), sum(|one| one.lost));
+        let (begun, ended, lost) = (sum(|one| one.begun), sum(|one| one.ended), sum(|one| one.lost));
         assert_eq!((begun, ended + lost), (n_ok, begun));
         // More are lost where the machine held the observer up for half a second.
         assert!(LOST_OF < begun && begun / LOST_OF <= lost && 0 < ended, "{begun}, {lost} lost");

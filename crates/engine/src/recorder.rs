@@ -499,8 +499,9 @@ impl Recorder {
         if *n == 0 {
             self.awaited.remove(&(begun, measure));
         }
-        totals.ended.record(value);
+        totals.ended += 1;
         if is_in_steady {
+            totals.times.record(value);
             self.detail.notices[index].record(Nanos(value));
         }
     }
@@ -722,9 +723,9 @@ mod tests {
         let counts = closed.iter().map(|record| {
             let [totals] = &record.notices[..] else { panic!("one kind") };
             assert_eq!(totals.sides()[0], totals.sides()[1]);
-            (totals.begun, totals.ended.sum, totals.lost, totals.awaited_at_end)
+            (totals.begun, totals.ended, totals.times.sum, totals.lost, totals.awaited_at_end)
         });
-        assert_eq!(counts.collect::<Vec<_>>(), [(2, 200_000, 0, 1), (0, 0, 1, 0), (0, 0, 0, 0)]);
+        assert_eq!(counts.collect::<Vec<_>>(), [(2, 1, 200_000, 0, 1), (0, 0, 0, 1, 0), (0, 0, 0, 0, 0)]);
         assert_eq!(closed[0].detail.as_ref().unwrap().notices[0].n(), 1);
         assert!(recorder.is_empty());
     }

@@ -358,13 +358,14 @@ impl UnitTotals {
 impl NoticeTotals {
     /// Adds the notices of another part.
     fn merge(&mut self, other: &NoticeTotals) -> Result<(), MergeFault> {
-        let mut ended = self.ended;
-        ended.merge(&other.ended);
+        let mut times = self.times;
+        times.merge(&other.times);
         *self = NoticeTotals {
             awaited_at_start: added(self.awaited_at_start, other.awaited_at_start)?,
             begun: added(self.begun, other.begun)?,
             begun_in_steady: added(self.begun_in_steady, other.begun_in_steady)?,
-            ended,
+            ended: added(self.ended, other.ended)?,
+            times,
             lost: added(self.lost, other.lost)?,
             awaited_at_end: added(self.awaited_at_end, other.awaited_at_end)?,
         };

@@ -38,8 +38,10 @@ pub struct NoticeTotals {
     pub begun: u64,
     /// Of these, those whose wait began in the steady phase.
     pub begun_in_steady: u64,
-    /// The times that those took that came, in ns.
-    pub ended: Moments,
+    /// Came.
+    pub ended: u64,
+    /// The times of those that came whose wait began in the steady phase, in ns.
+    pub times: Moments,
     /// Had not come within the time limit of operations.
     pub lost: u64,
     /// Awaited when the interval ended.
@@ -50,7 +52,7 @@ impl NoticeTotals {
     /// Returns both sides of the invariant.
     pub fn sides(&self) -> [u128; 2] {
         let sum = |counts: &[u64]| counts.iter().map(|count| u128::from(*count)).sum();
-        let gone = [self.ended.n, self.lost, self.awaited_at_end];
+        let gone = [self.ended, self.lost, self.awaited_at_end];
         [sum(&[self.awaited_at_start, self.begun]), sum(&gone)]
     }
 }

@@ -168,7 +168,7 @@ fn a_record_that_cannot_be_read_is_a_finding_and_an_error() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("run.plim");
     finished_run(&path, 1, 5);
-    tamper(&path, "UPDATE interval SET record = x'0602' WHERE interval_index = 3");
+    tamper(&path, "UPDATE interval SET record = x'0702' WHERE interval_index = 3");
     let run = Run::open(&path).unwrap();
     let text: Vec<String> = run.verify().iter().map(VerifyFinding::to_string).collect();
     assert_eq!(text[0], "interval 3 of load point 0, agent 0: its hash does not follow from the one before");

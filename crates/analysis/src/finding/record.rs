@@ -245,6 +245,15 @@ pub enum DetailDifference {
         /// In the intervals.
         intervals: TimesExtent,
     },
+    /// The times of a kind of notice whose wait began in the steady phase.
+    Notice {
+        /// Its name.
+        name: String,
+        /// In the details.
+        details: TimesExtent,
+        /// In the intervals.
+        intervals: TimesExtent,
+    },
     /// The failures of a kind.
     Failures {
         /// Index of the kind.

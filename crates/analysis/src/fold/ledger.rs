@@ -41,6 +41,8 @@ struct Sums {
     spreads: BTreeMap<usize, Pair>,
     /// By index of the kind of pause.
     pauses: BTreeMap<usize, Pair>,
+    /// By index of the kind of notice; of those whose wait began in the steady phase.
+    notices: BTreeMap<usize, Pair>,
     failed: BTreeMap<(u16, Outcome), [u64; 2]>,
 }
 
@@ -219,6 +221,9 @@ impl Sums {
         for (kind, drawn) in record.pauses.iter().enumerate() {
             add(&mut self.pauses.entry(kind).or_default().intervals, extent_of_moments(drawn));
         }
+        for (kind, totals) in record.notices.iter().enumerate() {
+            add(&mut self.notices.entry(kind).or_default().intervals, extent_of_moments(&totals.times));
+        }
         for (kind, totals) in (0u16..).zip(&record.kinds) {
             let response = extent_of_moments(&totals.response);
             add(&mut self.response.entry(kind).or_default().intervals, response);
@@ -236,6 +241,9 @@ impl Sums {
     fn detail(&mut self, detail: &KindHistograms) {
         for (kind, histogram) in detail.pauses.iter().enumerate() {
             add(&mut self.pauses.entry(kind).or_default().details, extent_of(histogram));
+        }
+        for (kind, histogram) in detail.notices.iter().enumerate() {
+            add(&mut self.notices.entry(kind).or_default().details, extent_of(histogram));
         }
         for (kind, histogram) in (0u16..).zip(&detail.response) {
             add(&mut self.response.entry(kind).or_default().details, extent_of(histogram));
@@ -278,7 +286,14 @@ impl Sums {
             let name = catalog.pauses.get(*kind).map_or_else(|| kind.to_string(), |pause| pause.name.clone());
             Some(DetailDifference::Pause { name, details, intervals })
         };
-        response.or_else(spread).or_else(failed).or_else(pause)
+        let notice = || {
+            let (kind, pair) = self.notices.iter().find(|(_, pair)| pair.differs())?;
+            let Pair { details, intervals } = *pair;
+            let named = catalog.notices.get(*kind);
+            let name = named.map_or_else(|| kind.to_string(), |notice| notice.name.clone());
+            Some(DetailDifference::Notice { name, details, intervals })
+        };
+        response.or_else(spread).or_else(failed).or_else(pause).or_else(notice)
     }
 }
 

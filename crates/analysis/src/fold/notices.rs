@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use model::{IntervalRecord, KindHistograms};
-use stats::{Histogram, HistogramOverflow, Moments};
+use stats::{Histogram, HistogramOverflow};
 
 /// The sums of the notices of one kind.
 #[derive(Debug, Clone, Default)]
@@ -11,8 +11,8 @@ pub(crate) struct NoticeSums {
     pub(crate) begun: u64,
     /// Of these, those whose wait began in the steady phase.
     pub(crate) begun_in_steady: u64,
-    /// The times that those took that came, in ns.
-    pub(crate) ended: Moments,
+    /// Came.
+    pub(crate) ended: u64,
     pub(crate) lost: u64,
     /// Awaited at the end of the last interval of each agent.
     awaited: BTreeMap<u32, u64>,
@@ -40,7 +40,7 @@ impl Notices {
         for (sums, totals) in self.0.iter_mut().zip(&record.notices) {
             sums.begun = sums.begun.saturating_add(totals.begun);
             sums.begun_in_steady = sums.begun_in_steady.saturating_add(totals.begun_in_steady);
-            sums.ended.merge(&totals.ended);
+            sums.ended = sums.ended.saturating_add(totals.ended);
             sums.lost = sums.lost.saturating_add(totals.lost);
             sums.awaited.insert(record.agent, totals.awaited_at_end);
         }

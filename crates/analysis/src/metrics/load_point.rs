@@ -120,7 +120,7 @@ fn notices(plan: &Plan, notices: &Notices) -> Vec<NoticeResult> {
         .map(|(kind, sums)| NoticeResult {
             name: kind.name.clone(),
             begun: sums.begun,
-            ended: sums.ended.n,
+            ended: sums.ended,
             lost: sums.lost,
             pending: sums.pending(),
             begun_in_steady: sums.begun_in_steady,

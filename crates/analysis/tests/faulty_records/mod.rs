@@ -23,6 +23,7 @@ mod score_out_of_scale;
 mod server_times;
 mod shared_cpus;
 mod shifted_mix;
+mod slow_deliveries;
 mod slow_kind;
 mod too_many_values;
 mod users_over_response_time;

@@ -124,6 +124,9 @@ pub(super) fn detail_difference(difference: &DetailDifference) -> String {
         DetailDifference::Pause { name, details, intervals } => {
             format!("pauses `{name}`: {}", extents(details, intervals))
         }
+        DetailDifference::Notice { name, details, intervals } => {
+            format!("notices `{name}`: {}", extents(details, intervals))
+        }
         DetailDifference::Failures { kind, outcome, details, intervals } => {
             let outcome = outcome.name();
             format!("failures `{outcome}` of kind {kind}: {details} in details, {intervals} in intervals")

@@ -281,8 +281,8 @@ fn notice(kind: &NoticeKind, totals: &NoticeTotals) -> Value {
         "awaited_at_start": totals.awaited_at_start,
         "begun": totals.begun,
         "begun_in_steady": totals.begun_in_steady,
-        "ended": totals.ended.n,
-        "mean_ns": totals.ended.mean(),
+        "ended": totals.ended,
+        "mean_ns": totals.times.mean(),
         "lost": totals.lost,
         "awaited_at_end": totals.awaited_at_end,
     })

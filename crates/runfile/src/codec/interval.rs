@@ -5,7 +5,7 @@
 //! number of its measures and the moments of each, the number of its failures, and for each outcome and n, number of its protocol codes, and for each outcome, code
 //! and n, and the n of codes without room; number of
 //! unit kinds, and for each ok and failed; number of kinds of pauses, and the moments of each; number of kinds of notices, and for each those awaited at the start, begun, of these in the steady phase,
-//! the moments of those that came, lost, awaited at the end; moments of the amounts of clients; histograms of response time, service time and lateness, each behind its
+//! those that came, the moments of the times of those of them that began in the steady phase, lost, awaited at the end; moments of the amounts of clients; histograms of response time, service time and lateness, each behind its
 //! length; threads, CPU time, run-queue time; 0, or 1 and the SUT's CPU and throttled time.
 //!
 //! A moment is n, and if that is not zero: the smallest value a, and unless all values are a: the
@@ -27,7 +27,7 @@ use super::number::{ByteReader, put, put_histogram};
 use crate::rows::RecordKey;
 
 /// The version; any change of the layout raises it.
-const VERSION: u64 = 6;
+const VERSION: u64 = 7;
 
 /// Writes all fields without a column of their own; equal records give equal bytes.
 pub(crate) fn encode_interval(record: &IntervalRecord) -> Vec<u8> {
@@ -278,7 +278,8 @@ fn put_notice(notice: &NoticeTotals, into: &mut Vec<u8>) {
     put(notice.awaited_at_start, into);
     put(notice.begun, into);
     put(notice.begun_in_steady, into);
-    put_moments(&notice.ended, notice.begun, into);
+    put(notice.ended, into);
+    put_moments(&notice.times, notice.ended, into);
     put(notice.lost, into);
     put(notice.awaited_at_end, into);
 }
@@ -286,11 +287,14 @@ fn put_notice(notice: &NoticeTotals, into: &mut Vec<u8>) {
 fn notice(from: &mut ByteReader) -> Result<NoticeTotals, CodecError> {
     let awaited_at_start = from.u64()?;
     let begun = from.u64()?;
+    let begun_in_steady = from.u64()?;
+    let ended = from.u64()?;
     Ok(NoticeTotals {
         awaited_at_start,
         begun,
-        begun_in_steady: from.u64()?,
-        ended: moments(begun, from)?,
+        begun_in_steady,
+        ended,
+        times: moments(ended, from)?,
         lost: from.u64()?,
         awaited_at_end: from.u64()?,
     })

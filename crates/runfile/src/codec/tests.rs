@@ -83,9 +83,9 @@ fn flow() -> impl Strategy<Value = Flow> {
 }
 
 fn notice() -> impl Strategy<Value = NoticeTotals> {
-    (any::<[u64; 5]>(), moments()).prop_map(|(counts, ended)| {
-        let [awaited_at_start, begun, begun_in_steady, lost, awaited_at_end] = counts;
-        NoticeTotals { awaited_at_start, begun, begun_in_steady, ended, lost, awaited_at_end }
+    (any::<[u64; 6]>(), moments()).prop_map(|(counts, times)| {
+        let [awaited_at_start, begun, begun_in_steady, ended, lost, awaited_at_end] = counts;
+        NoticeTotals { awaited_at_start, begun, begun_in_steady, ended, times, lost, awaited_at_end }
     })
 }
 
@@ -205,14 +205,14 @@ fn moments_are_stored_as_distances_from_the_smallest() {
     let bytes = encode_interval(&record);
     // Version, 16 numbers of the flow and one of no waits for users, one kind.
     let waits = [1];
-    assert_eq!(bytes[..19], [&[6], [0; 12].as_slice(), &waits, &[0; 4], &[1]].concat());
+    assert_eq!(bytes[..19], [&[7], [0; 12].as_slice(), &waits, &[0; 4], &[1]].concat());
     assert_eq!(bytes[19..29], [13, 3, 3, 2, 1, 4, 4, 16, 7, 1]);
 }
 
 #[test]
 fn another_form_is_named() {
-    for found in [5, 7] {
-        let refused = Err(CodecError::Version { found, expected: 6 });
+    for found in [6, 8] {
+        let refused = Err(CodecError::Version { found, expected: 7 });
         assert_eq!(decode_interval(&KEY, 0, &[found as u8, 0, 0]), refused);
     }
 }
