@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::io::Read;
 
-use analysis::{TimeSummary, VerdictState};
+use analysis::{NoticeResult, TimeSummary, VerdictState};
 use base64::Engine;
 use disclosure::render::{self, IntervalLog, Ndjson};
 use flate2::read::ZlibDecoder;
@@ -463,10 +463,9 @@ fn a_score_of_its_own_has_its_unit_and_interval() {
         let columns = results(fixture);
         columns.into_iter().find(|(column, _)| column == name).map(|(_, value)| value)
     };
-    for (own, unit) in [
-        (fixture::throughput(), "megabits per second"),
-        (fixture::weighted(), "transactions per minute"),
-    ] {
+    for (own, unit) in
+        [(fixture::throughput(), "megabits per second"), (fixture::weighted(), "transactions per minute")]
+    {
         let score = own.analysis.load_points[0].score.unwrap();
         assert_eq!(of(&own, "score_unit").unwrap(), unit);
         let fields = ["score", "score_low", "score_high"].map(|name| of(&own, name).unwrap());
@@ -481,6 +480,30 @@ fn a_score_of_its_own_has_its_unit_and_interval() {
     assert_eq!(names, [None, None, None]);
     assert_eq!(of(&rate, "score"), of(&rate, "rate_per_s"));
     assert_eq!(render::json(&rate.report())["load_points"][0].get("score_unit"), None);
+}
+
+/// Goal: what never came is in no percentile: of ten that were begun in the steady phase seven came.
+#[test]
+fn notices_are_exported_with_those_that_never_came() {
+    let mut fixture = fixture::valid();
+    let histogram = of(&[1_000_000; 7]);
+    let notice = NoticeResult {
+        name: "mail delivery".to_owned(),
+        begun: 12,
+        ended: 8,
+        lost: 3,
+        pending: 1,
+        begun_in_steady: 10,
+        mean: Some(0.001),
+        histogram,
+    };
+    fixture.analysis.load_points.iter_mut().for_each(|point| point.notices = vec![notice.clone()]);
+    let found: Vec<_> =
+        results(&fixture).into_iter().filter(|(name, _)| name.starts_with("notice_mail_delivery_")).collect();
+    let values: Vec<&str> = found.iter().map(|(_, value)| value.as_str()).collect();
+    assert_eq!(values, ["12", "8", "3", "1", "10", "0.001", "0.001", "", "", ""], "{found:?}");
+    let json = &render::json(&fixture.report())["load_points"][0]["notices"][0];
+    assert_eq!((&json["pending"], &json["percentiles"][1]["value_s"]), (&json!(1), &Value::Null));
 }
 
 /// Goal: names of a foreign catalog never replace a field of ours, and amounts are no times.

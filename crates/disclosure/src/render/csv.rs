@@ -1,7 +1,9 @@
 //! CSV (RFC 4180): the results table at full precision, one row per load point, or per stage where the load
 //! changed over time, units in the column names.
 
-use analysis::{LoadPointResult, METRICS, Metric, MetricValue, StageResult, TimeSummary, Verdict};
+use analysis::{
+    LoadPointResult, METRICS, Metric, MetricValue, NoticeResult, StageResult, TimeSummary, Verdict,
+};
 use languages::escaped;
 use model::{Load, MeasureUnit, Outcome, export_key};
 
@@ -96,6 +98,7 @@ fn row(report: &Report, point: &LoadPointResult) -> Vec<(String, String)> {
     times("service", Some(&point.service), MeasureUnit::Nanoseconds, &mut row);
     times("lateness", point.lateness.as_ref(), MeasureUnit::Nanoseconds, &mut row);
     measures(report, point, &mut row);
+    notices(point, &mut row);
     metrics(report, point, &mut row, Metric::is_of_machine);
     for outcome in outcomes(report) {
         let n = point.failures.iter().find(|(one, _)| *one == outcome).map_or(0, |(_, n)| *n);
@@ -181,6 +184,28 @@ fn measures(report: &Report, point: &LoadPointResult, row: &mut Fields) {
     for (measure, statistics) in with_statistics.filter(|(measure, _)| !measure.has_spread) {
         let key = free_key(export_key(&measure.name), |key| is_taken(row, key));
         row.number(&format!("{key}_mean{}", unit_suffix(measure.unit)), statistics.mean);
+    }
+}
+
+/// Writes the notices of each kind. A percentile within which not as many came stays empty.
+fn notices(point: &LoadPointResult, row: &mut Fields) {
+    for notice in &point.notices {
+        let key = format!("notice_{}", export_key(&notice.name));
+        let NoticeResult { begun, ended, lost, pending, begun_in_steady, .. } = *notice;
+        for (label, n) in [
+            ("begun", begun),
+            ("ended", ended),
+            ("lost", lost),
+            ("pending", pending),
+            ("begun_in_steady", begun_in_steady),
+        ] {
+            row.add(&format!("{key}_{label}"), n);
+        }
+        row.number(&format!("{key}_mean_s"), notice.mean);
+        for (q, label) in [(0.5, "p50"), (0.9, "p90"), (0.95, "p95"), (0.99, "p99")] {
+            let time = notice.percentile(q).map(|time| time.as_secs_f64());
+            row.number(&format!("{key}_{label}_s"), time);
+        }
     }
 }
 
