@@ -26,7 +26,7 @@
 //! up to [`PAUSE_MIN`] plus debt ÷ s, some 2 to 3 ms. At saturation the pauses merely determine where
 //! requests queue: N users and rate X give N ÷ X whatever their length.
 
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use units::{Clock, Nanos, Ratio, RealClock, thread_cpu};
@@ -101,8 +101,8 @@ pub(crate) struct SharedThrottle {
 
 /// The part of one thread in a shared throttle.
 #[derive(Debug)]
-pub(crate) struct ThreadThrottle<'a> {
-    shared: &'a SharedThrottle,
+pub(crate) struct ThreadThrottle {
+    shared: Arc<SharedThrottle>,
     cpu: Nanos,
     /// The begin of the work that the thread has in hand.
     since: Option<Nanos>,
@@ -115,12 +115,12 @@ impl SharedThrottle {
     }
 
     /// Returns the part of the calling thread.
-    pub(crate) fn thread(&self) -> ThreadThrottle<'_> {
-        ThreadThrottle { shared: self, cpu: thread_cpu(), since: None }
+    pub(crate) fn thread(self: &Arc<Self>) -> ThreadThrottle {
+        ThreadThrottle { shared: Arc::clone(self), cpu: thread_cpu(), since: None }
     }
 }
 
-impl ThreadThrottle<'_> {
+impl ThreadThrottle {
     /// Charges what the thread has used since the last call, and pauses it while all of them have used too much.
     pub(crate) fn settle(&mut self) {
         self.charge(false);
@@ -155,7 +155,7 @@ impl ThreadThrottle<'_> {
     }
 }
 
-impl Drop for ThreadThrottle<'_> {
+impl Drop for ThreadThrottle {
     fn drop(&mut self) {
         if let (Some(since), Ok(mut bucket)) = (self.since, self.shared.bucket.lock()) {
             bucket.end(since);
@@ -338,7 +338,7 @@ mod tests {
         let clock = RealClock::start();
         let share = Ratio(0.5);
         let length = Nanos::from_millis(400);
-        let throttle = SharedThrottle::new(share, clock);
+        let throttle = Arc::new(SharedThrottle::new(share, clock));
         let work = || {
             let mut own = throttle.thread();
             let before = thread_cpu();

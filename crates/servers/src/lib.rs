@@ -6,10 +6,12 @@
 
 mod allowance;
 pub mod app;
+mod fault_rules;
 mod framed;
 pub mod gateway;
 mod listener;
 pub mod orders;
 pub mod web;
 
-pub use framed::{DataDirectoryError, FrameFault, FrameFaultPlan, FrameFaultPlanError};
+pub use fault_rules::FaultRuleError;
+pub use framed::{DataDirectoryError, FrameFault, FrameFaultPlan};

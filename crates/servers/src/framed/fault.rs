@@ -1,13 +1,11 @@
 //! Faults of servers whose replies are frames, each a row of a table, and the plan of a server.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use frame::{REPLY_BYTES, ReplyHeader};
-use languages::nearest;
 use model::Outcome;
-use thiserror::Error;
+
+use crate::fault_rules::{FaultRuleError, FaultRules};
 
 /// The time by which the service of a slow operation is longer.
 pub(super) const SLOW: Duration = Duration::from_millis(20);
@@ -49,36 +47,7 @@ pub(crate) enum FrameFaultAction {
 /// All faults of a server; none by default. Clones count together.
 #[derive(Debug, Clone, Default)]
 pub struct FrameFaultPlan {
-    rules: Arc<[FaultRule]>,
-}
-
-/// A fault that affects one in so many operations.
-#[derive(Debug)]
-struct FaultRule {
-    action: FrameFaultAction,
-    every: u64,
-    operations: AtomicU64,
-}
-
-/// A fault plan that could not be parsed.
-#[derive(Debug, Clone, PartialEq, Eq, Error)]
-pub enum FrameFaultPlanError {
-    /// The fault does not exist.
-    #[error("unknown fault `{name}`\nhint: {hint}")]
-    Unknown {
-        /// The name as given.
-        name: String,
-        /// The name that was meant, or all names.
-        hint: String,
-    },
-    /// The number of operations is none.
-    #[error("expected `{name}` or `{name}:N` for one in N operations, found `{name}:{every}`")]
-    Every {
-        /// The fault's name.
-        name: String,
-        /// The number as given.
-        every: String,
-    },
+    rules: FaultRules<FrameFaultAction>,
 }
 
 /// The part of a reply that is sent.
@@ -209,38 +178,14 @@ impl FrameFaultPlan {
     pub fn parse<'a>(
         faults: &[FrameFault],
         items: impl IntoIterator<Item = &'a str>,
-    ) -> Result<FrameFaultPlan, FrameFaultPlanError> {
-        let rules: Result<Vec<FaultRule>, FrameFaultPlanError> =
-            items.into_iter().map(|item| parse_rule(faults, item)).collect();
-        Ok(FrameFaultPlan { rules: rules?.into() })
+    ) -> Result<FrameFaultPlan, FaultRuleError> {
+        let table: Vec<_> = faults.iter().map(|fault| (fault.name, fault.action)).collect();
+        Ok(FrameFaultPlan { rules: FaultRules::parse(&table, items)? })
     }
 
     /// Counts an operation; returns the fault that it meets, if any.
     pub(super) fn next(&self) -> Option<FrameFaultAction> {
-        let meets = |rule: &FaultRule| {
-            let before = rule.operations.fetch_add(1, Ordering::Relaxed);
-            (before + 1).is_multiple_of(rule.every).then_some(rule.action)
-        };
-        // Every rule counts every operation.
-        self.rules.iter().filter_map(meets).reduce(|first, _| first)
-    }
-}
-
-fn parse_rule(faults: &[FrameFault], item: &str) -> Result<FaultRule, FrameFaultPlanError> {
-    let (name, every) = item.split_once(':').unwrap_or((item, "1"));
-    let found = faults.iter().find(|fault| fault.name == name);
-    let unknown = || FrameFaultPlanError::Unknown { name: name.to_owned(), hint: closest_name(faults, name) };
-    let action = found.ok_or_else(unknown)?.action;
-    let number = every.parse().ok().filter(|number| 0 < *number);
-    let unread = || FrameFaultPlanError::Every { name: name.to_owned(), every: every.to_owned() };
-    Ok(FaultRule { action, every: number.ok_or_else(unread)?, operations: AtomicU64::new(0) })
-}
-
-fn closest_name(faults: &[FrameFault], name: &str) -> String {
-    let names: Vec<&str> = faults.iter().map(|fault| fault.name).collect();
-    match nearest(name, names.iter().copied()) {
-        Some(near) => format!("did you mean `{near}`?"),
-        None => format!("the faults are {}", names.join(", ")),
+        self.rules.next(|_| true)
     }
 }
 
@@ -261,23 +206,11 @@ mod tests {
     ];
 
     #[test]
-    fn one_in_so_many_operations_meets_a_fault() {
+    fn a_plan_has_the_actions_of_its_table() {
         let plan = FrameFaultPlan::parse(&FAULTS, ["stall:3", "busy:2"]).unwrap();
-        let met: Vec<_> = (0..6).map(|_| plan.next()).collect();
-        let stall = Some(FrameFaultAction::Stall);
+        let met: Vec<_> = (0..4).map(|_| plan.next()).collect();
         let busy = Some(FrameFaultAction::Status(1));
-        assert_eq!(met, [None, busy, stall, busy, None, stall]);
-        assert_eq!(FrameFaultPlan::default().next(), None);
-    }
-
-    #[test]
-    fn mistakes_have_a_remedy() {
-        let refused = |item| FrameFaultPlan::parse(&FAULTS, [item]).unwrap_err().to_string();
-        assert_eq!(refused("stal"), "unknown fault `stal`\nhint: did you mean `stall`?");
-        assert_eq!(refused("x"), "unknown fault `x`\nhint: the faults are stall, busy");
-        for item in ["stall:0", "stall:", "stall:-1"] {
-            assert!(refused(item).starts_with("expected `stall` or `stall:N` for one in N operations"));
-        }
+        assert_eq!(met, [None, busy, Some(FrameFaultAction::Stall), busy]);
     }
 
     /// A payload can lose its last byte, and one without bytes none.

@@ -30,7 +30,7 @@ mod service;
 pub(crate) use data_directory::DataDirectory;
 pub use data_directory::DataDirectoryError;
 pub(crate) use fault::FrameFaultAction;
-pub use fault::{FrameFault, FrameFaultPlan, FrameFaultPlanError};
+pub use fault::{FrameFault, FrameFaultPlan};
 pub(crate) use requests::{FrameRequest, Requests};
 pub(crate) use server::{FrameServer, FrameServerOptions};
 pub(crate) use service::{FrameProtocol, FrameService, ServerLoad};

@@ -22,6 +22,7 @@ use super::connection::{ClientConnection, ReadResult};
 use super::requests::{FrameRequest, send_without_waiting};
 use super::server::SharedState;
 use super::service::FrameService;
+use crate::allowance::SharedThrottle;
 use crate::listener::{ACCEPT_PAUSE, is_exhausted};
 
 /// The events of the listener and of the waker; connections have larger numbers.
@@ -63,7 +64,7 @@ impl<S: FrameService> Reactor<S> {
     /// The listener or the event queue fails.
     pub(super) fn run(&mut self) -> io::Result<()> {
         let shared = Arc::clone(&self.shared);
-        let mut throttle = shared.throttle.as_ref().map(|throttle| throttle.thread());
+        let mut throttle = shared.throttle.as_ref().map(SharedThrottle::thread);
         let mut events: Vec<Event> = Vec::with_capacity(EVENTS);
         while !shared.is_stopping.load(Ordering::Relaxed) {
             events.clear();

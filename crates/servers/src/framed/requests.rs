@@ -14,7 +14,7 @@ use super::connection::ClientConnection;
 use super::fault::{FrameFaultAction, SLOW, SentPart};
 use super::server::SharedState;
 use super::service::FrameService;
-use crate::allowance::ThreadThrottle;
+use crate::allowance::{SharedThrottle, ThreadThrottle};
 
 /// Longest time without progress of a reply; a client that does not read loses its connection.
 const SEND_SECONDS_MAX: i64 = 5;
@@ -34,7 +34,7 @@ pub(crate) struct FrameRequest<T> {
 pub(crate) struct Requests<'s, S: FrameService> {
     shared: &'s SharedState<S>,
     lane: usize,
-    throttle: Option<ThreadThrottle<'s>>,
+    throttle: Option<ThreadThrottle>,
     /// Whether a request has been taken, which the next call completes.
     has_taken: bool,
     /// The beginning of its service.
@@ -60,7 +60,7 @@ impl<T> FrameRequest<T> {
 impl<'s, S: FrameService> Requests<'s, S> {
     /// Creates the calling thread's part.
     pub(super) fn new(shared: &'s SharedState<S>, lane: usize) -> Requests<'s, S> {
-        let throttle = shared.throttle.as_ref().map(|throttle| throttle.thread());
+        let throttle = shared.throttle.as_ref().map(SharedThrottle::thread);
         let has_taken = false;
         let started = Nanos::ZERO;
         let fault = None;

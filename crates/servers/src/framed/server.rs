@@ -44,7 +44,7 @@ pub(crate) struct FrameServerOptions {
 pub(super) struct SharedState<S: FrameService> {
     pub(super) queue: JobQueue<FrameRequest<S::Session>>,
     pub(super) clock: RealClock,
-    pub(super) throttle: Option<SharedThrottle>,
+    pub(super) throttle: Option<Arc<SharedThrottle>>,
     pub(super) faults: FrameFaultPlan,
     service_threads: u32,
     queue_max: u32,
@@ -72,7 +72,7 @@ impl<S: FrameService> SharedState<S> {
         Ok(SharedState {
             queue: JobQueue::new(options.threads.len(), options.queue_max as usize),
             clock,
-            throttle: options.cpu_allowance.map(|share| SharedThrottle::new(share, clock)),
+            throttle: options.cpu_allowance.map(|share| Arc::new(SharedThrottle::new(share, clock))),
             faults: options.faults,
             service_threads: options.threads.iter().sum(),
             queue_max: options.queue_max,
