@@ -1,5 +1,5 @@
-//! Built-in servers: the web origin, the application server and the order-entry server with their CPU allowance, and
-//! gateways to generated pages.
+//! Built-in servers: the web origin, the application server, the order-entry server and the mail server with their CPU
+//! allowance, and gateways to generated pages.
 //!
 //! They let every benchmark run with nothing installed, and they misbehave on demand, so that Plimsoll's own
 //! checks can be tested.
@@ -10,6 +10,7 @@ mod fault_rules;
 mod framed;
 pub mod gateway;
 mod listener;
+pub mod mail;
 pub mod orders;
 pub mod web;
 

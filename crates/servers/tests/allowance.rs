@@ -2,13 +2,16 @@
 
 mod common;
 
-use std::net::SocketAddr;
+use std::fs;
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpStream};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use common::http2::{self, Http2};
 use common::tls::{config, connect, identity};
 use common::{Client, start};
 use http1::RequestMethod;
+use servers::mail::{MailServer, MailServerOptions};
 use servers::web::ServeReport;
 use units::{Clock, Nanos, Ratio, RealClock};
 
@@ -85,6 +88,62 @@ fn streams(path: &'static str, address: SocketAddr, over: &AtomicBool, encrypted
     });
 }
 
+/// Sends commands of IMAP together, and reads their replies.
+fn mail_commands(address: SocketAddr, over: &AtomicBool) {
+    let mut stream = TcpStream::connect(address).unwrap();
+    stream.write_all(b"a LOGIN user1 pass\r\n").unwrap();
+    let batch = b"b STATUS INBOX (MESSAGES UNSEEN)\r\n".repeat(32);
+    let mut buffer = [0; 64 << 10];
+    // The greeting and the reply to the log-on; then two lines for each command.
+    let mut n_awaited = 2;
+    while !over.load(Ordering::Relaxed) {
+        stream.write_all(&batch).unwrap();
+        n_awaited += 2 * 32;
+        while 0 < n_awaited {
+            let n = stream.read(&mut buffer).unwrap();
+            assert_ne!(n, 0, "the server goes on");
+            n_awaited -= buffer[..n].iter().filter(|byte| **byte == b'\n').count();
+        }
+    }
+}
+
+/// Returns the CPU time that the threads of mail servers in this program have used.
+fn used_by_mail_workers() -> Nanos {
+    let threads = fs::read_dir("/proc/self/task").unwrap().map(|entry| entry.unwrap().path());
+    let workers = threads
+        .filter(|path| fs::read_to_string(path.join("comm")).is_ok_and(|name| name == "mail-worker\n"));
+    let used = workers.map(|path| {
+        let statistics = fs::read_to_string(path.join("schedstat")).unwrap();
+        statistics.split(' ').next().unwrap().parse::<u64>().unwrap()
+    });
+    Nanos(used.sum())
+}
+
+/// The same for a server with several threads, which have one allowance together.
+fn check_mail(share: f64) {
+    let reached = (0..3).any(|_| {
+        let cpu_allowance = Some(Ratio(share));
+        let options = MailServerOptions { cpu_allowance, ..MailServerOptions::new(1, "pass".to_owned()) };
+        let server = MailServer::start(options).unwrap();
+        let over = AtomicBool::new(false);
+        let clock = RealClock::start();
+        let used = std::thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(|| mail_commands(server.addresses().imap, &over));
+            }
+            while clock.now() < Nanos::from_millis(500) {
+                std::thread::park_timeout(std::time::Duration::from_millis(10));
+            }
+            let used = used_by_mail_workers().as_secs_f64() / clock.now().as_secs_f64();
+            over.store(true, Ordering::Relaxed);
+            used
+        });
+        assert!(used <= 1.15 * share, "share {share}: used {used}");
+        0.85 * share <= used
+    });
+    assert!(reached, "a mail server with share {share} never used it");
+}
+
 /// Goal: under load the server uses its allowance. More is always wrong; less is acceptable only where the
 /// machine has no spare processor, hence three attempts.
 fn check(share: f64, encrypted: bool, work: Work) {
@@ -109,4 +168,5 @@ fn a_loaded_server_uses_its_allowance() {
     check(0.2, true, |address, over| streams("/small.html", address, over, true));
     check(0.2, false, |address, over| streams("/small.html", address, over, false));
     check(0.2, false, |address, over| streams("/dyn?size=100000", address, over, false));
+    check_mail(0.3);
 }

@@ -7,6 +7,7 @@ mod app;
 mod faults;
 mod gateway;
 mod http2;
+mod mail;
 mod orders;
 mod pages;
 mod scripts;
