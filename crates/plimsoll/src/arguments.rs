@@ -830,6 +830,14 @@ pub(crate) enum ServeCommand {
     /// Prints one line of JSON with its address once it is listening, and exits when its standard input is closed or a
     /// signal (SIGTERM, SIGINT) asks it to.
     Orders(ServeOrdersArguments),
+    /// Serve mailboxes over IMAP, and take messages by submission (SMTP) and LMTP
+    ///
+    /// Mailboxes are in memory, and empty at the start. The users are `user1`, `user2` and so on, all with the password in
+    /// `PLIMSOLL_PASSWORD`, or `plimsoll` on loopback if it is not set. Messages are delivered at once.
+    ///
+    /// Prints one line of JSON with its addresses once it is listening, and exits when its standard input is closed or a
+    /// signal (SIGTERM, SIGINT) asks it to.
+    Mail(ServeMailArguments),
 }
 
 /// Arguments of `serve app`.
@@ -898,6 +906,44 @@ pub(crate) struct ServeOrdersArguments {
     #[arg(long, value_name = "CPUS", value_parser = several_cpus)]
     pub cpu_allowance: Option<f64>,
     /// Inject a fault: `NAME`, or `NAME:N` for one in N transactions; may be repeated
+    #[arg(long, value_name = "FAULT")]
+    pub fault: Vec<String>,
+}
+
+/// Arguments of `serve mail`.
+#[derive(Debug, Args)]
+pub(crate) struct ServeMailArguments {
+    /// Address for IMAP; port 0 picks a free port
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:0")]
+    pub listen: std::net::SocketAddr,
+    /// Address for the submission of messages (SMTP with AUTH); port 0 picks a free port
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:0")]
+    pub submission: std::net::SocketAddr,
+    /// Address for the delivery of messages (LMTP), to which nobody logs on; port 0 picks a free port
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:0")]
+    pub lmtp: std::net::SocketAddr,
+    /// Number of users
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000), default_value = "1000")]
+    pub users: u32,
+    /// Domain of the users' addresses
+    #[arg(long, value_name = "NAME", default_value = "plimsoll.test")]
+    pub domain: String,
+    /// Number of threads, 1 to 64
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=64), default_value = "2")]
+    pub threads: u32,
+    /// Number of connections; further ones are refused in their greeting
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000), default_value = "100000")]
+    pub connections_max: u32,
+    /// Maximum size of a user's messages, with 128 bytes for each; then the mailbox is full
+    #[arg(long, value_name = "SIZE", value_parser = file_size, default_value = "64 MiB")]
+    pub account_max: u64,
+    /// Maximum size of a message
+    #[arg(long, value_name = "SIZE", value_parser = file_size, default_value = "32 MiB")]
+    pub message_max: u64,
+    /// Number of CPUs that the server limits itself to, all threads together: 0.01 to 256
+    #[arg(long, value_name = "CPUS", value_parser = several_cpus)]
+    pub cpu_allowance: Option<f64>,
+    /// Inject a fault: `NAME`, or `NAME:N` for one in N exchanges; may be repeated
     #[arg(long, value_name = "FAULT")]
     pub fault: Vec<String>,
 }

@@ -8,21 +8,29 @@ use orderstore::Synchronous;
 use servers::FrameFaultPlan;
 use servers::app::{AppOptions, AppServer};
 use servers::gateway::{FastCgiGateway, GatewayOptions};
+use servers::mail::{MailFaultPlan, MailServer, MailServerOptions};
 use servers::orders::{OrderOptions, OrderServer};
 use servers::web::{FaultPlan, Identity, PagesOptions, PagesServer, WebOptions, serve};
 use tokio::signal::unix::{SignalKind, signal};
 use units::Ratio;
 
 use crate::arguments::{
-    ServeAppArguments, ServeArguments, ServeCommand, ServeGatewayArguments, ServeOrdersArguments,
-    ServePagesArguments, ServeWebArguments, SynchronousArgument,
+    ServeAppArguments, ServeArguments, ServeCommand, ServeGatewayArguments, ServeMailArguments,
+    ServeOrdersArguments, ServePagesArguments, ServeWebArguments, SynchronousArgument,
 };
 use crate::benchmark;
 use crate::exit::{Exit, Failure};
+use crate::paths;
 use crate::stderr::eprint;
 
 /// Number of rows from which on loading says how far it is: some ten seconds.
 const LONG_LOADING_ROWS: u64 = 1_000_000;
+
+/// The variable with the password of the users of a mail server.
+const PASSWORD: &str = "PLIMSOLL_PASSWORD";
+
+/// Their password if there is none, on loopback.
+const LOOPBACK_PASSWORD: &str = "plimsoll";
 
 /// Runs a built-in server until standard input is closed.
 pub(super) fn perform(arguments: &ServeArguments) -> Result<Exit, Failure> {
@@ -32,6 +40,7 @@ pub(super) fn perform(arguments: &ServeArguments) -> Result<Exit, Failure> {
         ServeCommand::Pages(arguments) => pages(arguments),
         ServeCommand::App(arguments) => app(arguments),
         ServeCommand::Orders(arguments) => order_entry(arguments),
+        ServeCommand::Mail(arguments) => mail(arguments),
     }
 }
 
@@ -107,7 +116,7 @@ fn app(arguments: &ServeAppArguments) -> Result<Exit, Failure> {
     let server = AppServer::start(options).map_err(|error| {
         Failure::new(Exit::Testbed, format!("application server at {}: {error}", arguments.listen))
     })?;
-    serve_until_stopped(&server.address())?;
+    serve_until_stopped(|| print_ready(&server.address()))?;
     server.stop()?;
     Ok(Exit::Valid)
 }
@@ -136,9 +145,55 @@ fn order_entry(arguments: &ServeOrdersArguments) -> Result<Exit, Failure> {
     let server = OrderServer::start(options, loading_progress(&scale)).map_err(|error| {
         Failure::new(Exit::Testbed, format!("order-entry server at {}: {error}", arguments.listen))
     })?;
-    serve_until_stopped(&server.address())?;
+    serve_until_stopped(|| print_ready(&server.address()))?;
     server.stop()?;
     Ok(Exit::Valid)
+}
+
+fn mail(arguments: &ServeMailArguments) -> Result<Exit, Failure> {
+    units::raise_open_files();
+    let faults = MailFaultPlan::parse(arguments.fault.iter().map(String::as_str)).map_err(Failure::usage)?;
+    let options = MailServerOptions {
+        imap: arguments.listen,
+        submission: arguments.submission,
+        lmtp: arguments.lmtp,
+        domain: arguments.domain.clone(),
+        threads: arguments.threads,
+        connections_max: arguments.connections_max,
+        account_bytes_max: arguments.account_max,
+        message_bytes_max: arguments.message_max,
+        cpu_allowance: arguments.cpu_allowance.map(Ratio),
+        faults,
+        ..MailServerOptions::new(arguments.users, mail_password(arguments)?)
+    };
+    let server = MailServer::start(options)
+        .map_err(|error| Failure::new(Exit::Testbed, format!("mail server: {error}")))?;
+    let addresses = server.addresses();
+    serve_until_stopped(|| {
+        print_addresses(&serde_json::json!({
+            "address": addresses.imap.to_string(),
+            "submission": addresses.submission.to_string(),
+            "lmtp": addresses.lmtp.to_string(),
+        }));
+    })?;
+    server.stop()?;
+    Ok(Exit::Valid)
+}
+
+/// Returns the password of all users.
+///
+/// # Errors
+/// There is none, and others than the users of this machine could log on.
+fn mail_password(arguments: &ServeMailArguments) -> Result<String, Failure> {
+    if let Ok(password) = paths::variable(PASSWORD) {
+        return Ok(password);
+    }
+    let is_local = [arguments.listen, arguments.submission].iter().all(|address| address.ip().is_loopback());
+    if !is_local {
+        let error = format!("`{PASSWORD}` is not set, and the server would listen beyond loopback");
+        return Err(Failure::usage(error).hint(format!("set `{PASSWORD}` to the password of all users")));
+    }
+    Ok(LOOPBACK_PASSWORD.to_owned())
 }
 
 /// Returns a callback that gets the number of rows loaded, and prints every tenth of a long loading.
@@ -158,7 +213,7 @@ fn loading_progress(scale: &DataScale) -> impl FnMut(u64) -> ControlFlow<()> + u
 
 /// Says that a server is ready, and waits until standard input is closed or a signal asks to stop: for servers that have
 /// something to remove.
-fn serve_until_stopped(address: &impl ToString) -> std::io::Result<()> {
+fn serve_until_stopped(say_ready: impl FnOnce()) -> std::io::Result<()> {
     let (input_closed, is_input_closed) = tokio::sync::oneshot::channel();
     std::thread::spawn(move || {
         wait_for_end_of_input();
@@ -169,7 +224,7 @@ fn serve_until_stopped(address: &impl ToString) -> std::io::Result<()> {
     runtime.block_on(async {
         let mut terminate = signal(SignalKind::terminate())?;
         let mut interrupt = signal(SignalKind::interrupt())?;
-        print_ready(address);
+        say_ready();
         tokio::select! {
             _ = is_input_closed => {}
             _ = terminate.recv() => {}
@@ -180,7 +235,12 @@ fn serve_until_stopped(address: &impl ToString) -> std::io::Result<()> {
 }
 
 fn print_ready(address: &impl ToString) {
-    let line = serde_json::json!({ "ready": { "address": address.to_string() } });
+    print_addresses(&serde_json::json!({ "address": address.to_string() }));
+}
+
+/// Says that a server listens on these addresses, by name.
+fn print_addresses(addresses: &serde_json::Value) {
+    let line = serde_json::json!({ "ready": addresses });
     // A parent process that does not read this has exited; the end of input follows.
     let _ = super::print(&line.to_string());
 }

@@ -42,6 +42,7 @@ mod run;
 mod running_servers;
 mod seal;
 mod secrets;
+mod serve_mail;
 mod serve_orders;
 mod serve_pages;
 mod serverbench;
