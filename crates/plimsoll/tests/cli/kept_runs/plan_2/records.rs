@@ -5,7 +5,7 @@ pub(super) fn convert_interval(old: &[u8]) -> Vec<u8> {
     let mut from = Numbers(old);
     let mut into = Vec::new();
     let version = from.next();
-    put(6, &mut into);
+    put(7, &mut into);
     let flow: Vec<u128> = (0..14).map(|_| from.next()).collect();
     let (counts, integrals) = flow.split_at(11);
     counts.iter().for_each(|count| put(*count, &mut into));
