@@ -14,6 +14,7 @@ mod ganesha;
 mod http2;
 mod lost_connections;
 mod mail;
+mod mail_store;
 mod orders;
 mod requests;
 mod runs;
