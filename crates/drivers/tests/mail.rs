@@ -58,7 +58,8 @@ impl MailServers {
         let identity = Identity::create();
         let recipe = encrypting_recipe(base.path(), &identity);
         let folder = || make_private_folder(&private_folder_in(base.path())).unwrap();
-        let request = SutRequest::new(SutServer::Recipe(Box::new(recipe)), folder(), folder());
+        let server = SutServer::Recipe(Box::new(recipe));
+        let request = SutRequest { users: N_USERS, ..SutRequest::new(server, folder(), folder()) };
         let mut sut = RunningSut::start(request).unwrap_or_else(|error| panic!("{error}"));
         sut.wait_ready(READY_MAX).unwrap_or_else(|error| panic!("{error}"));
         MailServers { sut, trust: identity.trust(), _base: base }
