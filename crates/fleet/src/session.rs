@@ -126,14 +126,13 @@ impl<L: Laboratory> RunSession<L> {
         let switch = StopSwitch::new(stop);
         let mut watched = PointRecorder::new(point.index, &mut self.record, observer, &switch);
         self.lab.go();
-        let counts = self.lab.collect(&mut watched, &switch)?;
-        self.record.counts(point, &counts)?;
-        let rows = counts.changes.rows().into_iter().chain(counts.of_load.iter().cloned());
-        let checks = recorded(rows, point, CheckMoment::After);
-        checks.into_iter().try_for_each(|check| self.record.check(check))?;
+        let counts = self.lab.collect(&mut watched, &switch);
+        let counts = counts.and_then(|counts| self.store_counts(point, counts));
+        // The first error, and not one that follows from it: a file that takes no record takes no counts, either.
         if let Some(error) = self.record.error.take() {
             return Err(error);
         }
+        let counts = counts?;
         self.lab.remarks().iter().try_for_each(|remark| self.record.event(remark))?;
         if !stop.load(Ordering::Relaxed) {
             order.after.iter().try_for_each(|step| self.step(*step, point, &counts, stop))?;
@@ -143,6 +142,15 @@ impl<L: Laboratory> RunSession<L> {
         }
         self.take_result(point.index);
         Ok(!stop.load(Ordering::Relaxed))
+    }
+
+    /// Stores what the family counted and found at a load point; returns it.
+    fn store_counts(&mut self, point: LoadPoint, counts: FamilyCounts) -> Result<FamilyCounts, FleetError> {
+        self.record.counts(point, &counts)?;
+        let rows = counts.changes.rows().into_iter().chain(counts.of_load.iter().cloned());
+        let checks = recorded(rows, point, CheckMoment::After);
+        checks.into_iter().try_for_each(|check| self.record.check(check))?;
+        Ok(counts)
     }
 
     /// Passes the result of a load point to what decides the next ones, where it matters.
