@@ -88,14 +88,17 @@ pub enum AgentFailureKind {
     Usage,
     /// A mistake of the program.
     Internal,
+    /// Its records do not reach the controller in time.
+    Unacknowledged,
 }
 
 /// All kinds of failures, in the order of their numbers.
-pub(crate) const FAILURE_KINDS: [AgentFailureKind; 4] = [
+pub(crate) const FAILURE_KINDS: [AgentFailureKind; 5] = [
     AgentFailureKind::Refused,
     AgentFailureKind::Testbed,
     AgentFailureKind::Usage,
     AgentFailureKind::Internal,
+    AgentFailureKind::Unacknowledged,
 ];
 
 /// A reason why what an agent has sent of a load point is not recorded.
@@ -161,6 +164,14 @@ pub enum AgentRecordError {
     TooEarly {
         /// Index of the interval.
         index: u32,
+    },
+    /// Its interval has been over for too long.
+    #[error("interval {index} of them has come {} s after its end, over a way that is too slow", .late.0 / 1_000_000_000)]
+    TooLate {
+        /// Index of the interval.
+        index: u32,
+        /// The time since its end.
+        late: Nanos,
     },
     /// Its last record is not there.
     #[error("it has sent {found} records and says that they are {stated}")]

@@ -22,7 +22,13 @@ use thiserror::Error;
 use units::Nanos;
 
 /// The time by which a source may be behind others until their seconds are closed without it.
-const WATERMARK: Nanos = Nanos::from_secs(5);
+///
+/// It is the longest silence after an interruption of the network of 3 s, and one interval, rounded up. TCP sends a lost segment
+/// again after its timeout r, then after 2 r, 4 r, …, so after (2ⁿ − 1) r in all: the first time behind an interruption of d is
+/// before 2 d + r. With r = 1 s, the greatest before a round trip is known, that is 7 s.
+///
+/// Source: RFC 6298, sections 2 and 5.
+pub(crate) const WATERMARK: Nanos = Nanos::from_secs(10);
 
 /// A reason why records of a load point cannot be put together.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
@@ -298,15 +304,15 @@ mod tests {
         assert_eq!(seconds.missing(), []);
     }
 
-    /// By hand: thread 0 has sent all until second 5, which ends at 6 s; second 0 ended at 1 s, 5 s before.
+    /// By hand: thread 0 has sent all until second 10, which ends at 11 s; second 0 ended at 1 s, 10 s before.
     #[test]
     fn the_watermark_names_who_has_not_sent_which_second() {
         let mut seconds = seconds(3);
-        for index in 0..6 {
+        for index in 0..11 {
             for thread in [0, 2] {
                 seconds.add(record(thread, index)).unwrap();
             }
-            assert_eq!(closed(&mut seconds), if index < 5 { vec![] } else { vec![0] });
+            assert_eq!(closed(&mut seconds), if index < 10 { vec![] } else { vec![0] });
         }
         assert_eq!(seconds.missing(), [MissingRecord { of: source(1), index: 0, start: S(0) }]);
         let late = record(1, 0);
@@ -322,12 +328,12 @@ mod tests {
         let drain = |thread, index| IntervalRecord { phase: Phase::Drain, ..record(thread, index) };
         let mut seconds = seconds(2);
         seconds.add(drain(0, 0)).unwrap();
-        for index in 0..6 {
+        for index in 0..11 {
             seconds.add(drain(1, index)).unwrap();
         }
-        assert_eq!(closed(&mut seconds), [0], "second 1 ended at 2 s, 4 s before");
+        assert_eq!(closed(&mut seconds), [0], "second 1 ended at 2 s, 9 s before");
         let rest: Vec<_> = std::iter::from_fn(|| seconds.close_rest(false)).collect();
-        assert_eq!(rest.len(), 5);
+        assert_eq!(rest.len(), 10);
         assert_eq!(seconds.missing(), []);
     }
 

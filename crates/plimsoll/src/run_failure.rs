@@ -1,7 +1,7 @@
 //! Failures of runs: their exit codes, and what to do about them.
 
 use drivers::{CertificateProblem, HandshakeProblem};
-use fleet::{AgentError, AgentFailureKind, FleetError, LoadError, VerifyError};
+use fleet::{AgentError, AgentFailureKind, AgentRecordError, FleetError, LoadError, VerifyError};
 use model::Outcome;
 use runfile::RunFileError;
 use testbed::SutError;
@@ -136,23 +136,35 @@ fn agent_exit(why: &AgentError) -> Exit {
         AgentError::Lost { .. } | AgentError::Silent { .. } | AgentError::Idle { .. } => Exit::Testbed,
         AgentError::Failed { kind, .. } => match kind {
             AgentFailureKind::Refused => Exit::Refused,
-            AgentFailureKind::Testbed => Exit::Testbed,
+            AgentFailureKind::Testbed | AgentFailureKind::Unacknowledged => Exit::Testbed,
             AgentFailureKind::Usage => Exit::Usage,
             AgentFailureKind::Internal => Exit::Internal,
         },
         AgentError::OnlyHere { .. } => Exit::Usage,
         AgentError::Several(all) => all.first().map_or(Exit::Internal, agent_exit),
+        AgentError::Record { why, .. } if is_too_late(why) => Exit::Testbed,
         AgentError::Record { .. } | AgentError::Codec { .. } | AgentError::Unexpected { .. } => {
             Exit::Internal
         }
     }
 }
 
+/// The remedy where an agent is lost.
+const MACHINE_OR_NETWORK: &str =
+    "check that machine and the network on the way to it; the file has what was recorded until then";
+
+/// Returns whether records are refused for the way by which they come, and not for what they say.
+fn is_too_late(why: &AgentRecordError) -> bool {
+    matches!(why, AgentRecordError::TooLate { .. })
+}
+
 fn agent_hint(why: &AgentError) -> Option<String> {
     let hint = match why {
-        AgentError::Lost { .. } | AgentError::Silent { .. } | AgentError::Idle { .. } => {
-            "check that machine and the network on the way to it; the file has what was recorded until then"
-        }
+        AgentError::Lost { .. }
+        | AgentError::Silent { .. }
+        | AgentError::Idle { .. }
+        | AgentError::Failed { kind: AgentFailureKind::Unacknowledged, .. } => MACHINE_OR_NETWORK,
+        AgentError::Record { why, .. } if is_too_late(why) => MACHINE_OR_NETWORK,
         AgentError::Failed { kind: AgentFailureKind::Refused, .. } => {
             "each load machine applies the target policy to what the name of the server means there"
         }

@@ -2,8 +2,9 @@
 //! never keeps the controller waiting.
 
 use std::io::{self, Read, Write};
-use std::sync::mpsc::{Receiver, Sender, SyncSender, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, SyncSender, channel};
 use std::thread::JoinHandle;
+use std::time::Duration;
 
 use languages::foreign_text;
 use thiserror::Error;
@@ -14,6 +15,9 @@ use crate::form::FormError;
 
 /// The most bytes of what came in place of a greeting that are shown.
 const SHOWN_BYTES_MAX: usize = 200;
+
+/// The longest time for which the controller says nothing: agents take a longer silence for its end.
+const HEARTBEAT_PERIOD: Duration = Duration::from_secs(5);
 
 /// A reason why a link has ended, or cannot be used.
 #[derive(Debug, Error)]
@@ -105,14 +109,7 @@ impl Link {
         events: SyncSender<LinkEvent>,
     ) -> Link {
         let (outgoing, messages): (Sender<ToAgent>, Receiver<ToAgent>) = channel();
-        let writer = std::thread::spawn(move || {
-            for message in messages {
-                // The reader says what has become of the link.
-                if write_frame(&mut output, &message.encode()).is_err() {
-                    return;
-                }
-            }
-        });
+        let writer = std::thread::spawn(move || write_messages(&messages, &mut output, HEARTBEAT_PERIOD));
         let reader = std::thread::spawn(move || {
             let send = |message| events.send(LinkEvent { agent, at: clock.now(), message }).is_ok();
             if let Err(error) = read_greeting(&mut input) {
@@ -137,9 +134,46 @@ impl Link {
     }
 }
 
+/// Writes messages until nobody sends any more, or they cannot be written. After the first one there is a heartbeat whenever
+/// none came for so long: before it, nobody knows whether there is an agent.
+fn write_messages(messages: &Receiver<ToAgent>, output: &mut impl Write, heartbeat: Duration) {
+    let mut next = messages.recv().ok();
+    while let Some(message) = next {
+        // The reader says what has become of the link.
+        if write_frame(output, &message.encode()).is_err() {
+            return;
+        }
+        next = match messages.recv_timeout(heartbeat) {
+            Ok(message) => Some(message),
+            Err(RecvTimeoutError::Timeout) => Some(ToAgent::Heartbeat),
+            Err(RecvTimeoutError::Disconnected) => None,
+        };
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Goal: an agent hears of a controller that has nothing to say, and of nobody before its first message.
+    #[test]
+    fn a_controller_with_nothing_to_say_is_heard() {
+        let (mut input, mut output) = std::os::unix::net::UnixStream::pair().unwrap();
+        let (sender, messages) = channel();
+        let writing = std::thread::spawn(move || {
+            write_messages(&messages, &mut output, Duration::from_millis(1));
+        });
+        input.set_read_timeout(Some(Duration::from_millis(20))).unwrap();
+        let nothing = read_frame(&mut input, 100).unwrap_err();
+        assert!(matches!(nothing, LinkError::Io(why) if why.kind() == io::ErrorKind::WouldBlock));
+        input.set_read_timeout(None).unwrap();
+        sender.send(ToAgent::Abandon).unwrap();
+        let mut next = || ToAgent::decode(&read_frame(&mut input, 100).unwrap()).unwrap();
+        assert!(matches!(next(), ToAgent::Abandon));
+        assert!(matches!([next(), next()], [ToAgent::Heartbeat, ToAgent::Heartbeat]));
+        drop(sender);
+        writing.join().unwrap();
+    }
 
     #[test]
     fn frames_come_back_and_have_a_bound() {
@@ -168,7 +202,7 @@ mod tests {
         );
         assert_eq!(found("hi\n"), "expected the greeting of a load agent, found `hi`");
         assert_eq!(found(""), "the connection has ended");
-        let later = found("plimsoll agent 2 and more");
-        assert!(later.contains("plimsoll agent 2"), "{later}");
+        let later = found("plimsoll agent 3 and more");
+        assert!(later.contains("plimsoll agent 3"), "{later}");
     }
 }

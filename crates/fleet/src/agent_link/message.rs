@@ -14,7 +14,8 @@
 //! | `Go` | `Begun`, `Record` and `Example` as they come, `Over` or `Failed` | |
 //! | `Abandon` | `Over` | the load point that was prepared does not begin |
 //! | `Stop` | – | the load point ends early, with `Over` |
-//! | `Ping` | `Pong` | at any time, at once |
+//! | `Ping` | `Pong` | at any time, at once; it says how many records of the load point the controller has |
+//! | `Heartbeat` | – | where the controller has nothing else to say |
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -32,7 +33,7 @@ use crate::form::{FormError, FormReader, FormWriter};
 use crate::reply_changes::ReplyChange;
 
 /// The first bytes of an agent: its name, and the version of this protocol.
-pub(crate) const GREETING: &[u8; 16] = b"plimsoll agent 1";
+pub(crate) const GREETING: &[u8; 16] = b"plimsoll agent 2";
 
 /// The greatest length of a message of an agent: a record, and what is around it.
 pub(crate) const FROM_AGENT_BYTES_MAX: usize = runfile::wire::RECORD_BYTES_MAX + 4096;
@@ -93,9 +94,12 @@ pub(crate) enum ToAgent {
     },
     Abandon,
     Stop,
+    /// A question for the time, and the number of records of the load point that were taken so far.
     Ping {
         number: u32,
+        acknowledged: u64,
     },
+    Heartbeat,
 }
 
 /// A message of an agent.
@@ -167,10 +171,12 @@ impl ToAgent {
             }
             ToAgent::Abandon => form.number(5_u64),
             ToAgent::Stop => form.number(6_u64),
-            ToAgent::Ping { number } => {
+            ToAgent::Ping { number, acknowledged } => {
                 form.number(7_u64);
                 form.number(*number);
+                form.number(*acknowledged);
             }
+            ToAgent::Heartbeat => form.number(8_u64),
         }
         form.finish()
     }
@@ -196,7 +202,8 @@ impl ToAgent {
             4 => ToAgent::Go { origin: Nanos(form.u64()?) },
             5 => ToAgent::Abandon,
             6 => ToAgent::Stop,
-            7 => ToAgent::Ping { number: form.number("number of a ping")? },
+            7 => ToAgent::Ping { number: form.number("number of a ping")?, acknowledged: form.u64()? },
+            8 => ToAgent::Heartbeat,
             _ => return Err(FormError::Impossible("kind of message")),
         };
         finished(form)?;
@@ -521,6 +528,14 @@ mod tests {
             };
             assert_eq!(read, point);
         }
+    }
+
+    #[test]
+    fn a_ping_says_what_is_acknowledged() {
+        let ping = ToAgent::Ping { number: 7, acknowledged: u64::MAX };
+        let read = ToAgent::decode(&ping.encode()).unwrap();
+        assert!(matches!(read, ToAgent::Ping { number: 7, acknowledged: u64::MAX }), "{read:?}");
+        assert!(matches!(ToAgent::decode(&ToAgent::Heartbeat.encode()), Ok(ToAgent::Heartbeat)));
     }
 
     proptest! {

@@ -64,6 +64,8 @@ pub(super) struct Part {
     /// The time of the last message that was no answer to a ping.
     pub(super) progressed: Nanos,
     pub(super) check: Option<PartCheck>,
+    /// Records of the load point that were taken, which the next ping says.
+    pub(super) acknowledged: u64,
     /// The offset of its clock when it was told to go.
     pub(super) offset: Option<ClockOffset>,
     /// The time by which the start had passed when it was told of it.

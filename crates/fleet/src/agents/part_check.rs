@@ -7,6 +7,7 @@
 use model::{IntervalRecord, LoadPoint, Phase, Phases, Plan, RecordSource};
 use units::Nanos;
 
+use super::serve::SILENCE_MAX;
 use crate::agent_error::AgentRecordError;
 
 /// The length of an interval, unless a phase ends in it.
@@ -14,6 +15,9 @@ const INTERVAL: Nanos = Nanos::from_secs(1);
 
 /// The time by which a record may be there before the controller thinks that its interval is over.
 const EARLY_MAX: Nanos = Nanos::from_secs(1);
+
+/// The time by which it may come after that: an agent that is heard, but so late, is as good as silent.
+const LATE_MAX: Nanos = SILENCE_MAX;
 
 /// The numbers with which an interval ends and the next one begins.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -86,9 +90,7 @@ impl PartCheck {
             return Err(AgentRecordError::OutOfOrder { expected: self.n, found });
         }
         let next = self.check_interval(record)?;
-        if passed.is_some_and(|passed| passed.saturating_add(EARLY_MAX) < record.end) {
-            return Err(AgentRecordError::TooEarly { index: record.index });
-        }
+        self.check_time(record, passed)?;
         self.check_parts(record)?;
         record.check_counts()?;
         self.check_continuity(record)?;
@@ -101,6 +103,15 @@ impl PartCheck {
             notices: record.notices.iter().map(|notice| notice.awaited_at_end).collect(),
         };
         Ok(())
+    }
+
+    fn check_time(&self, record: &IntervalRecord, passed: Option<Nanos>) -> Result<(), AgentRecordError> {
+        let Some(passed) = passed else { return Ok(()) };
+        let (index, late) = (record.index, passed.saturating_sub(record.end));
+        if passed.saturating_add(EARLY_MAX) < record.end {
+            return Err(AgentRecordError::TooEarly { index });
+        }
+        if LATE_MAX < late { Err(AgentRecordError::TooLate { index, late }) } else { Ok(()) }
     }
 
     /// Checks that all records have come.
@@ -231,6 +242,10 @@ mod tests {
         part.take(0, &records[0], None).unwrap();
         let early = part.take(1, &records[1], Some(Nanos::from_millis(900))).unwrap_err();
         assert_eq!(early.to_string(), "it has sent interval 1 before it was over");
+        part.take(1, &records[1], Some(Nanos::from_secs(62))).unwrap();
+        let late = part.take(2, &records[2], Some(Nanos::from_millis(63_100))).unwrap_err();
+        let text = "interval 2 of them has come 60 s after its end, over a way that is too slow";
+        assert_eq!(late.to_string(), text);
     }
 
     #[test]

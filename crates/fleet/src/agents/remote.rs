@@ -36,6 +36,7 @@ use crate::error::LoadError;
 use crate::family::{ResolvedTarget, ServerForm};
 use crate::family_counts::FamilyCounts;
 use crate::load::{LoadSide, lead};
+use crate::seconds::WATERMARK;
 use crate::thread::Message;
 
 /// The period at which the controller looks for a request to stop.
@@ -47,8 +48,8 @@ const PING_PERIOD: Nanos = Nanos::from_secs(1);
 /// The number of exchanges by which a clock is read.
 const EXCHANGES: usize = 8;
 
-/// The longest wait for them.
-const EXCHANGE_MAX: Nanos = Nanos::from_secs(2);
+/// The longest wait for them: an interruption of the network that costs no record does not end a run between load points, either.
+const EXCHANGE_MAX: Nanos = WATERMARK;
 
 /// The longest wait for the end of load that was asked to stop.
 const STOP_MAX: Nanos = Nanos::from_secs(10);
@@ -142,6 +143,12 @@ impl<T> RemoteLoad<T> {
         RemoteLoad { is_real_time: false, idle_max, stop_max, ..load }
     }
 
+    /// Waits for records as long as for those of load that takes time.
+    #[cfg(test)]
+    pub(super) fn patient(self) -> RemoteLoad<T> {
+        RemoteLoad { idle_max: SILENCE_MAX, ..self }
+    }
+
     fn agent(&self, index: usize) -> &ConnectedAgent {
         &self.fleet.agents()[index]
     }
@@ -209,8 +216,10 @@ impl<T> RemoteLoad<T> {
         for index in 0..self.parts.len() {
             let number = self.fleet.next_ping();
             let now = self.clock.now();
-            keep(&mut self.parts[index].pings, (number, now));
-            self.send(index, ToAgent::Ping { number });
+            let part = &mut self.parts[index];
+            keep(&mut part.pings, (number, now));
+            let acknowledged = part.acknowledged;
+            self.send(index, ToAgent::Ping { number, acknowledged });
         }
     }
 
@@ -254,6 +263,7 @@ impl<T> RemoteLoad<T> {
                     Ok(record) => match check.take(number, &record, passed) {
                         Err(why) => AgentError::Record { agent: agent(), why: Box::new(why) },
                         Ok(()) => {
+                            part.acknowledged += 1;
                             part.totals.add(&record);
                             // Of a part that has failed nothing more is recorded.
                             if let Some(records) = self.records.as_ref().filter(|_| part.failure.is_none()) {
@@ -469,6 +479,7 @@ impl<T: NamedTarget> LoadSide for RemoteLoad<T> {
             let agent = u32::try_from(index).unwrap_or(u32::MAX);
             let part = &mut self.parts[index];
             part.check = Some(PartCheck::new(&self.plan, agent, point));
+            part.acknowledged = 0;
             (part.offset, part.late, part.over) = (None, None, None);
             part.totals = PartTotals::default();
             self.send(index, ToAgent::Prepare { run, server: server.clone(), point });
@@ -502,7 +513,8 @@ impl<T: NamedTarget> LoadSide for RemoteLoad<T> {
         let mut slowest = Nanos::ZERO;
         for part in &mut self.parts {
             part.offset = ClockOffset::of(&part.exchanges);
-            slowest = slowest.max(part.offset.map_or(EXCHANGE_MAX, |offset| offset.bound));
+            // One whose clock cannot be read is not waited for: it is lost when the others begin.
+            slowest = slowest.max(part.offset.map_or(Nanos::ZERO, |offset| offset.bound));
         }
         // The bound is half of a round trip; the message may take longer than the fastest one.
         lead(self.n_users) + Nanos(slowest.0.saturating_mul(4))

@@ -2,18 +2,20 @@
 //!
 //! | thread | does | ends |
 //! |---|---|---|
-//! | the caller's | reads messages, answers pings, sets the flag that stops a load point | with the input |
-//! | worker | resolves and probes targets, prepares load points, runs and collects them | with the channel of commands |
-//! | watchdog | sets the same flag when the controller is silent for [`SILENCE_MAX`] while load runs | with the worker |
+//! | reader | reads messages, answers pings, sets the flag that stops a load point | with the input |
+//! | writer | writes what the others have to say | with them, or with the output |
+//! | worker | resolves and probes targets, prepares load points, runs and collects them | with the reader, or with the contact |
+//! | the caller's | sets the same flag when the input ends, or when the controller has been silent for [`SILENCE_MAX`] | then, when the worker has ended |
 //!
-//! When the input ends, for whatever reason, so does the load: an agent never outlives its controller.
+//! An agent never outlives its controller: it ends with its input, and where a network that is interrupted keeps the end from it,
+//! with the silence. One that lives is heard all the time, as it sends a heartbeat where it has nothing else to say.
 
 use std::collections::BTreeMap;
 use std::io::{Read, Write};
 use std::net::SocketAddr;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use drivers::TargetPolicyError;
@@ -23,10 +25,10 @@ use runfile::wire;
 use thiserror::Error;
 use units::{Clock, Nanos, RealClock};
 
+use super::controller::{ControllerContact, ControllerWriter, UNACKNOWLEDGED_MAX};
 use crate::agent_error::AgentFailureKind;
 use crate::agent_link::{
-    FromAgent, GREETING, LinkError, TO_AGENT_BYTES_MAX, ToAgent, own_hello, program_text, read_frame,
-    write_frame,
+    FromAgent, LinkError, TO_AGENT_BYTES_MAX, ToAgent, own_hello, program_text, read_frame,
 };
 use crate::collect::{StartedLoadPoint, WatchedServer, collect_load_point};
 use crate::error::{FleetError, LoadError};
@@ -40,10 +42,10 @@ use crate::seconds::MissingRecord;
 use crate::stop::StopSwitch;
 use crate::verify::VerifyError;
 
-/// The longest silence of the controller while load runs; it asks every second.
+/// The longest silence of either side: the controller says something every 5 s at least, and an agent answers.
 pub(super) const SILENCE_MAX: Nanos = Nanos::from_secs(60);
 
-/// The period at which the watchdog looks, and a worker that waits for the start.
+/// The period at which an agent looks for the end of its controller, and a worker that waits.
 const STEP: Duration = Duration::from_millis(100);
 
 /// The longest wait for the load to end when the controller has gone.
@@ -69,6 +71,27 @@ pub enum AgentEnd {
     /// What it says is not understood.
     #[error("the controller cannot be understood: {0}")]
     Link(String),
+    /// It says nothing.
+    #[error("the controller has been silent for {} s", .silence.0 / 1_000_000_000)]
+    Silent {
+        /// The time since its last message.
+        silence: Nanos,
+    },
+}
+
+/// The program of a load agent, and its patience.
+pub(super) struct ServeSettings {
+    /// Program and build.
+    pub(super) own: (String, String),
+    /// The longest silence of the controller.
+    pub(super) silence_max: Nanos,
+}
+
+impl ServeSettings {
+    /// Makes those of a program and its build.
+    pub(super) fn of(program: &str, build: &str) -> ServeSettings {
+        ServeSettings { own: (program.to_owned(), build.to_owned()), silence_max: SILENCE_MAX }
+    }
 }
 
 /// The load side of an agent, and what it is made of.
@@ -139,39 +162,37 @@ impl AgentHost for ThreadHost {
 /// Works as a load agent for the controller at the other end of two streams, until it hangs up.
 ///
 /// # Errors
-/// The controller is of another build, or nothing that is understood.
+/// The controller is of another build, says nothing that is understood, or nothing at all.
 pub fn serve_agent(
-    input: impl Read,
+    input: impl Read + Send + 'static,
     output: impl Write + Send + 'static,
     program: &str,
     build: &str,
 ) -> Result<(), AgentEnd> {
-    serve_with(ThreadHost, input, output, program, build)
+    serve_with(ThreadHost, input, output, ServeSettings::of(program, build))
 }
 
 /// Does the same with a load side that a host makes.
 pub(super) fn serve_with(
     host: impl AgentHost,
-    mut input: impl Read,
-    mut output: impl Write + Send + 'static,
-    program: &str,
-    build: &str,
+    input: impl Read + Send + 'static,
+    output: impl Write + Send + 'static,
+    settings: ServeSettings,
 ) -> Result<(), AgentEnd> {
+    let ServeSettings { own, silence_max } = settings;
     let clock = RealClock::start();
     let stop = Arc::new(AtomicBool::new(false));
-    // One that cannot be written to has nobody at the other end, which the input says.
-    let _ = output.write_all(GREETING);
-    let outgoing = Outgoing { output: Arc::new(Mutex::new(Box::new(output))), stop: Arc::clone(&stop) };
-    outgoing.send(&FromAgent::Hello(own_hello(program, build)));
-    let heard = Arc::new(LastContact { at: AtomicU64::new(clock.now().0), loads: AtomicBool::new(false) });
+    let hello = FromAgent::Hello(own_hello(&own.0, &own.1));
+    let writer = ControllerWriter::begin(output, &hello, Arc::clone(&stop));
+    let contact = Arc::new(ControllerContact::new(clock));
     let (commands, taken) = channel();
     let worker = Worker {
         host,
         clock,
         runs: BTreeMap::new(),
-        outgoing: outgoing.clone(),
+        writer: writer.clone(),
         stop: Arc::clone(&stop),
-        heard: Arc::clone(&heard),
+        contact: Arc::clone(&contact),
         pending: None,
     };
     let (done, is_done) = channel::<()>();
@@ -179,88 +200,77 @@ pub(super) fn serve_with(
         let _done = done;
         worker.work(&taken);
     });
-    let watched = (Arc::clone(&heard), Arc::clone(&stop));
-    std::thread::spawn(move || {
-        let (heard, stop) = watched;
-        // As long as anybody else knows of it.
-        while 1 < Arc::strong_count(&heard) {
-            std::thread::sleep(STEP);
-            let silence = clock.now().saturating_sub(Nanos(heard.at.load(Ordering::Relaxed)));
-            if heard.loads.load(Ordering::Relaxed) && SILENCE_MAX < silence {
-                stop.store(true, Ordering::Relaxed);
+    let reader =
+        Reader { own, clock, writer, stop: Arc::clone(&stop), contact: Arc::clone(&contact), commands };
+    let (ended, end) = channel();
+    // In a thread of its own: the input of an agent whose controller is gone may never end.
+    std::thread::spawn(move || ended.send(reader.read_all(input)));
+    let end = loop {
+        match end.recv_timeout(STEP) {
+            Ok(end) => break end,
+            // It has panicked; the message is on standard error.
+            Err(RecvTimeoutError::Disconnected) => break Ok(()),
+            Err(RecvTimeoutError::Timeout) if silence_max < contact.silence() => {
+                break Err(AgentEnd::Silent { silence: contact.silence() });
             }
+            Err(RecvTimeoutError::Timeout) => {}
         }
-    });
-    let own = (program.to_owned(), build.to_owned());
-    let end = listen(&mut input, &own, &outgoing, &heard, clock, &commands);
+    };
+    contact.end();
     stop.store(true, Ordering::Relaxed);
-    drop(commands);
     // The process ends anyway.
     let _ = is_done.recv_timeout(END_MAX);
     end
 }
 
-/// Takes messages until the controller hangs up.
-fn listen(
-    input: &mut impl Read,
-    own: &(String, String),
-    outgoing: &Outgoing,
-    heard: &LastContact,
+/// The reader of what the controller says.
+struct Reader {
+    own: (String, String),
     clock: RealClock,
-    commands: &Sender<ToAgent>,
-) -> Result<(), AgentEnd> {
-    let mut is_known = false;
-    loop {
-        let message = read_frame(input, TO_AGENT_BYTES_MAX).and_then(|bytes| Ok(ToAgent::decode(&bytes)?));
-        let now = clock.now();
-        heard.at.store(now.0, Ordering::Relaxed);
-        match message {
-            Err(LinkError::Closed | LinkError::Io(_)) => return Ok(()),
-            Err(error) => return Err(AgentEnd::Link(error.to_string())),
-            Ok(ToAgent::Hello { program, build }) => {
-                let found = (program, build);
-                if found != *own {
-                    return Err(AgentEnd::OtherBuild { own: own.clone(), found });
-                }
-                is_known = true;
-            }
-            Ok(_) if !is_known => return Err(AgentEnd::Link("it has not said who it is".to_owned())),
-            Ok(ToAgent::Ping { number }) => outgoing.send(&FromAgent::Pong { number, at: now }),
-            Ok(ToAgent::Stop) => outgoing.stop.store(true, Ordering::Relaxed),
-            Ok(message) => {
-                if matches!(message, ToAgent::Prepare { .. } | ToAgent::Probe { .. }) {
-                    // Here, so that a request to stop which follows is not forgotten.
-                    outgoing.stop.store(false, Ordering::Relaxed);
-                }
-                if commands.send(message).is_err() {
-                    return Ok(());
-                }
-            }
-        }
-    }
-}
-
-/// The last contact with the controller, as the watchdog knows it.
-struct LastContact {
-    /// The time of it, in ns.
-    at: AtomicU64,
-    /// Whether a load point runs.
-    loads: AtomicBool,
-}
-
-/// The way to the controller.
-#[derive(Clone)]
-struct Outgoing {
-    output: Arc<Mutex<Box<dyn Write + Send>>>,
+    writer: ControllerWriter,
     stop: Arc<AtomicBool>,
+    contact: Arc<ControllerContact>,
+    commands: Sender<ToAgent>,
 }
 
-impl Outgoing {
-    /// Sends a message; load for a controller that cannot be told of it ends.
-    fn send(&self, message: &FromAgent) {
-        let mut output = self.output.lock().unwrap_or_else(PoisonError::into_inner);
-        if write_frame(&mut *output, &message.encode()).is_err() {
-            self.stop.store(true, Ordering::Relaxed);
+impl Reader {
+    /// Takes messages until the controller hangs up.
+    fn read_all(self, mut input: impl Read) -> Result<(), AgentEnd> {
+        let mut is_known = false;
+        loop {
+            let message =
+                read_frame(&mut input, TO_AGENT_BYTES_MAX).and_then(|bytes| Ok(ToAgent::decode(&bytes)?));
+            let now = self.clock.now();
+            self.contact.hear(now);
+            match message {
+                Err(LinkError::Closed | LinkError::Io(_)) => return Ok(()),
+                Err(error) => return Err(AgentEnd::Link(error.to_string())),
+                Ok(ToAgent::Hello { program, build }) => {
+                    let found = (program, build);
+                    if found != self.own {
+                        return Err(AgentEnd::OtherBuild { own: self.own, found });
+                    }
+                    is_known = true;
+                }
+                Ok(_) if !is_known => return Err(AgentEnd::Link("it has not said who it is".to_owned())),
+                Ok(ToAgent::Heartbeat) => {}
+                Ok(ToAgent::Ping { number, acknowledged }) => {
+                    self.contact.acknowledge(acknowledged);
+                    // One for which there is no room is asked again.
+                    self.writer.offer(&FromAgent::Pong { number, at: now });
+                }
+                Ok(ToAgent::Stop) => self.stop.store(true, Ordering::Relaxed),
+                Ok(message) => {
+                    if matches!(message, ToAgent::Prepare { .. } | ToAgent::Probe { .. }) {
+                        // Here, so that a request to stop which follows is not forgotten.
+                        self.stop.store(false, Ordering::Relaxed);
+                        self.contact.acknowledge(0);
+                    }
+                    if self.commands.send(message).is_err() {
+                        return Ok(());
+                    }
+                }
+            }
         }
     }
 }
@@ -279,15 +289,15 @@ struct Worker<H: AgentHost> {
     host: H,
     clock: RealClock,
     runs: BTreeMap<u32, AgentRun<H::Load>>,
-    outgoing: Outgoing,
+    writer: ControllerWriter,
     stop: Arc<AtomicBool>,
-    heard: Arc<LastContact>,
+    contact: Arc<ControllerContact>,
     /// A command that came in place of the start.
     pending: Option<ToAgent>,
 }
 
 /// Tells the controller of a panic, whose message is on standard error.
-struct TellPanic(Outgoing);
+struct TellPanic(ControllerWriter);
 
 impl Drop for TellPanic {
     fn drop(&mut self) {
@@ -299,8 +309,8 @@ impl Drop for TellPanic {
 
 impl<H: AgentHost> Worker<H> {
     fn work(mut self, commands: &Receiver<ToAgent>) {
-        let _guard = TellPanic(self.outgoing.clone());
-        while let Some(command) = self.pending.take().or_else(|| commands.recv().ok()) {
+        let _guard = TellPanic(self.writer.clone());
+        while let Some(command) = self.next_command(commands) {
             let answer = match command {
                 ToAgent::SetUp { run, agent, plan, secrets } => {
                     self.set_up(run, agent, &plan, secrets).map(Some)
@@ -310,11 +320,23 @@ impl<H: AgentHost> Worker<H> {
                 // There is nothing to begin or to abandon.
                 _ => continue,
             };
-            self.heard.loads.store(false, Ordering::Relaxed);
             if let Some(answer) = answer.unwrap_or_else(Some) {
-                self.outgoing.send(&answer);
+                self.writer.send(&answer);
             }
         }
+    }
+
+    /// Waits for the next command; `None` where there is nobody for whom to work.
+    fn next_command(&mut self, commands: &Receiver<ToAgent>) -> Option<ToAgent> {
+        let mut next = self.pending.take();
+        while next.is_none() && !self.contact.is_over() {
+            match commands.recv_timeout(STEP) {
+                Ok(command) => next = Some(command),
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => return None,
+            }
+        }
+        next
     }
 
     fn set_up(
@@ -354,7 +376,7 @@ impl<H: AgentHost> Worker<H> {
         point: LoadPoint,
         commands: &Receiver<ToAgent>,
     ) -> Result<Option<FromAgent>, FromAgent> {
-        let Worker { host, clock, runs, stop, outgoing, heard, pending } = self;
+        let Worker { host, clock, runs, stop, writer, contact, pending } = self;
         let clock = *clock;
         let run = known(runs, run)?;
         resolved(host, run, server, clock, stop)?;
@@ -362,16 +384,15 @@ impl<H: AgentHost> Worker<H> {
         let (_, target) = target.as_ref().expect("it was resolved");
         let (sender, messages) = channel();
         let sessions = load.prepare(target, point, sender.clone(), stop).map_err(failed_load)?;
-        outgoing.send(&FromAgent::Ready(sessions));
+        writer.send(&FromAgent::Ready(sessions));
         let Some(origin) = wait_for_start(commands, pending, stop) else {
             load.abandon();
             let over = FromAgent::Over { records: 0, counts: FamilyCounts::default() };
             return Ok(pending.is_none().then_some(over));
         };
         let late = clock.now().saturating_sub(origin);
-        heard.loads.store(true, Ordering::Relaxed);
         load.go(origin);
-        outgoing.send(&FromAgent::Begun { late });
+        writer.send(&FromAgent::Begun { late });
         let begun = StartedLoadPoint {
             cpus: collector_cpus(plan, *agent),
             index: point.index,
@@ -383,13 +404,13 @@ impl<H: AgentHost> Worker<H> {
         };
         let switch = StopSwitch::new(stop);
         let mut sending =
-            SendingCollector { outgoing, switch: &switch, n: 0, missing: Vec::new(), error: None };
+            SendingCollector { writer, contact, switch: &switch, n: 0, missing: Vec::new(), failure: None };
         let server = WatchedServer { sut: None, meter: None };
         let counts = collect_load_point(begun, load, &mut [], server, &mut sending, &switch);
-        let SendingCollector { n, missing, error, .. } = sending;
+        let SendingCollector { n, missing, failure, .. } = sending;
         let mut counts = counts.map_err(failed_load)?;
-        if let Some(error) = error {
-            return Err(failed_by(&error));
+        if let Some(failure) = failure {
+            return Err(failure);
         }
         if !missing.is_empty() {
             counts.of_load.push((RECORDS_COMPLETE.to_owned(), false, missing_text(&missing)));
@@ -476,22 +497,41 @@ fn failed_by(error: &FleetError) -> FromAgent {
 
 /// A collector that sends the records of all threads of this agent, each second merged into one.
 struct SendingCollector<'a> {
-    outgoing: &'a Outgoing,
+    writer: &'a ControllerWriter,
+    contact: &'a ControllerContact,
     switch: &'a StopSwitch<'a>,
     /// Records that were sent.
     n: u64,
     missing: Vec<MissingRecord>,
-    error: Option<FleetError>,
+    failure: Option<FromAgent>,
+}
+
+impl SendingCollector<'_> {
+    /// Ends the load point for a reason: the first one counts.
+    fn fail(&mut self, failure: FromAgent) {
+        self.switch.end();
+        self.failure.get_or_insert(failure);
+    }
 }
 
 impl Collector for SendingCollector<'_> {
+    /// Sends a record. Behind one that was not sent none is: the controller would take it for the next.
     fn interval(&mut self, record: &IntervalRecord) {
-        self.outgoing.send(&FromAgent::Record { number: self.n, record: wire::encode(record) });
-        self.n += 1;
+        if self.failure.is_some() {
+            return;
+        }
+        let waiting = self.contact.unacknowledged(self.n);
+        let sent = FromAgent::Record { number: self.n, record: wire::encode(record) };
+        if waiting < UNACKNOWLEDGED_MAX && self.writer.offer(&sent) {
+            self.n += 1;
+        } else {
+            self.fail(failed(AgentFailureKind::Unacknowledged, &behind_text(waiting)));
+        }
     }
 
     fn example(&mut self, example: Example) {
-        self.outgoing.send(&FromAgent::Example(example));
+        // It is an illustration, and counted elsewhere.
+        self.writer.offer(&FromAgent::Example(example));
     }
 
     fn readings(&mut self, _: u32, _: Nanos, _: MonitorReading) {}
@@ -501,7 +541,14 @@ impl Collector for SendingCollector<'_> {
     }
 
     fn failed(&mut self, error: FleetError) {
-        self.switch.end();
-        self.error.get_or_insert(error);
+        self.fail(failed_by(&error));
     }
+}
+
+/// Says that the controller does not keep up with records.
+fn behind_text(waiting: u64) -> String {
+    format!(
+        "it has ended its load, as the controller has not taken its last {waiting} records: the way between them is \
+         too slow or interrupted"
+    )
 }

@@ -14,7 +14,7 @@ use testkit::{ServiceTimeDistribution, SimServer, closed_plan, phases};
 use units::{Nanos, RealClock};
 
 use super::remote::{NamedTarget, RemoteLoad};
-use super::serve::{AgentEnd, AgentHost, serve_with};
+use super::serve::{AgentEnd, AgentHost, ServeSettings, serve_with};
 use crate::agent_error::AgentError;
 use crate::agent_link::{
     AgentFleet, FromAgent, GREETING, TO_AGENT_BYTES_MAX, ToAgent, own_hello, read_frame, write_frame,
@@ -30,11 +30,11 @@ use crate::seconds::MissingRecord;
 use crate::simulated_load::{RecordFault, SimulatedLoad};
 use crate::stop::StopSwitch;
 
-const PROGRAM: &str = "test 1";
-const BUILD: &str = "b1";
+pub(super) const PROGRAM: &str = "test 1";
+pub(super) const BUILD: &str = "b1";
 
 /// A target for simulated load: nobody connects to it.
-struct SomeServer;
+pub(super) struct SomeServer;
 
 impl NamedTarget for SomeServer {
     fn server(&self) -> Result<ServerForm, AgentError> {
@@ -76,10 +76,11 @@ impl AgentHost for SimulatedHost {
 }
 
 /// Begins an agent in this process; returns the controller's end of the link, and its end.
-fn agent() -> (UnixStream, JoinHandle<Result<(), AgentEnd>>) {
+pub(super) fn agent() -> (UnixStream, JoinHandle<Result<(), AgentEnd>>) {
     let (controller, stream) = UnixStream::pair().unwrap();
     let output = stream.try_clone().unwrap();
-    let serving = std::thread::spawn(move || serve_with(SimulatedHost, stream, output, PROGRAM, BUILD));
+    let settings = ServeSettings::of(PROGRAM, BUILD);
+    let serving = std::thread::spawn(move || serve_with(SimulatedHost, stream, output, settings));
     (controller, serving)
 }
 
@@ -103,7 +104,7 @@ fn liar(lie: RecordFault) -> UnixStream {
                     made.as_mut().unwrap().2 = point;
                     say(FromAgent::Ready(OpenedSessions::default()));
                 }
-                ToAgent::Ping { number } => say(FromAgent::Pong { number, at: Nanos::ZERO }),
+                ToAgent::Ping { number, .. } => say(FromAgent::Pong { number, at: Nanos::ZERO }),
                 ToAgent::Go { .. } => {
                     let (plan, agent, point) = made.clone().unwrap();
                     let mut load = SimulatedLoad::of_agent(plan, agent, server());
@@ -118,7 +119,7 @@ fn liar(lie: RecordFault) -> UnixStream {
                     }
                     say(FromAgent::Over { records: n, counts: FamilyCounts::default() });
                 }
-                ToAgent::Hello { .. } | ToAgent::Abandon | ToAgent::Stop => {}
+                ToAgent::Hello { .. } | ToAgent::Abandon | ToAgent::Stop | ToAgent::Heartbeat => {}
             }
         }
     });
@@ -135,7 +136,7 @@ fn mute(answers: fn(&ToAgent) -> Option<FromAgent>) -> UnixStream {
         say(FromAgent::Hello(own_hello(PROGRAM, BUILD)));
         while let Ok(bytes) = read_frame(&mut stream, TO_AGENT_BYTES_MAX) {
             match ToAgent::decode(&bytes).unwrap() {
-                ToAgent::Ping { number } => say(FromAgent::Pong { number, at: Nanos::ZERO }),
+                ToAgent::Ping { number, .. } => say(FromAgent::Pong { number, at: Nanos::ZERO }),
                 message => answers(&message).into_iter().for_each(&mut say),
             }
         }
@@ -143,21 +144,21 @@ fn mute(answers: fn(&ToAgent) -> Option<FromAgent>) -> UnixStream {
     controller
 }
 
-fn fleet(streams: &[UnixStream]) -> Arc<AgentFleet> {
+pub(super) fn fleet(streams: &[UnixStream]) -> Arc<AgentFleet> {
     let both = streams.iter().map(|stream| (stream.try_clone().unwrap(), stream.try_clone().unwrap()));
     AgentFleet::of_streams(both.collect(), PROGRAM, BUILD)
 }
 
 /// What a controller has of load points.
 #[derive(Debug, Default)]
-struct Collected {
-    records: Vec<IntervalRecord>,
+pub(super) struct CollectedRecords {
+    pub(super) records: Vec<IntervalRecord>,
     examples: Vec<Example>,
-    missing: Vec<MissingRecord>,
+    pub(super) missing: Vec<MissingRecord>,
     failed: Vec<String>,
 }
 
-impl Collector for Collected {
+impl Collector for CollectedRecords {
     fn interval(&mut self, record: &IntervalRecord) {
         self.records.push(record.clone());
     }
@@ -178,12 +179,12 @@ impl Collector for Collected {
 }
 
 /// Runs a load point with a load side.
-fn run_point<T>(
+pub(super) fn run_point<T>(
     load: &mut impl LoadSide<Target = T>,
     target: &T,
     point: LoadPoint,
     stop: &AtomicBool,
-) -> (Collected, Result<FamilyCounts, LoadError>) {
+) -> (CollectedRecords, Result<FamilyCounts, LoadError>) {
     run_point_of(load, target, (point, false), stop)
 }
 
@@ -193,8 +194,8 @@ fn run_point_of<T>(
     target: &T,
     (point, may_end_early): (LoadPoint, bool),
     stop: &AtomicBool,
-) -> (Collected, Result<FamilyCounts, LoadError>) {
-    let mut collected = Collected::default();
+) -> (CollectedRecords, Result<FamilyCounts, LoadError>) {
+    let mut collected = CollectedRecords::default();
     let (sender, messages) = channel();
     let prepared = load.probe(target, stop).and_then(|_| load.prepare(target, point, sender.clone(), stop));
     if let Err(error) = prepared {
@@ -224,12 +225,12 @@ fn server() -> SimServer {
 }
 
 /// A plan of 14 load threads, dealt to so many agents.
-fn plan(n_agents: u32) -> Plan {
+pub(super) fn plan(n_agents: u32) -> Plan {
     let agents = AgentPlan::in_sequence(vec![AgentPlan::only(14 / n_agents); n_agents as usize]);
     Plan { agents, ..closed_plan(7, &[30, 50], phases(1, 3)) }
 }
 
-fn point(index: u32, users: u32) -> LoadPoint {
+pub(super) fn point(index: u32, users: u32) -> LoadPoint {
     LoadPoint { index, load: Load::Users(users) }
 }
 
@@ -239,7 +240,7 @@ fn recorded(plan: &Plan) -> Vec<IntervalRecord> {
 }
 
 /// Does so with load points of these indexes and users.
-fn recorded_of(plan: &Plan, points: &[(u32, u32)]) -> Vec<IntervalRecord> {
+pub(super) fn recorded_of(plan: &Plan, points: &[(u32, u32)]) -> Vec<IntervalRecord> {
     let agents: Vec<_> = plan.agents.iter().map(|_| agent()).collect();
     let streams: Vec<_> = agents.iter().map(|(stream, _)| stream.try_clone().unwrap()).collect();
     let fleet = fleet(&streams);
@@ -391,7 +392,8 @@ fn an_agent_ends_with_its_controller() {
 fn another_build_is_refused_with_both_named() {
     let (controller, stream) = UnixStream::pair().unwrap();
     let output = stream.try_clone().unwrap();
-    let serving = std::thread::spawn(move || serve_with(SimulatedHost, stream, output, PROGRAM, BUILD));
+    let settings = ServeSettings::of(PROGRAM, BUILD);
+    let serving = std::thread::spawn(move || serve_with(SimulatedHost, stream, output, settings));
     let mut output = controller.try_clone().unwrap();
     let hello = ToAgent::Hello { program: PROGRAM.to_owned(), build: "b2".to_owned() };
     write_frame(&mut output, &hello.encode()).unwrap();
