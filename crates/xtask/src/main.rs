@@ -1,6 +1,7 @@
 //! `cargo xtask`: tasks of the project itself.
 
 mod checkout;
+mod fleet_faults;
 mod fuzz;
 mod licenses;
 mod pdf;
@@ -76,6 +77,8 @@ commands:
                    docs/recorded/throttle-sample-18.md and the record beside it)  [--kept]  (only those that the test command
                    tries)  [--moving]  (servers whose throttle is replaced while the run goes on, instead of the 120;
                    to docs/recorded/throttle-moving.md)
+  fleet-faults     load agents whose network is interrupted for 30 s or too slow, and whose controller is killed
+                   meanwhile; four minutes, as root
   published-changes  changes every cell of the published reports like a misprint: which share is detected
   fuzz             every parser, or one, against arbitrary bytes  [TARGET] [--seconds 20]";
 
@@ -116,6 +119,7 @@ fn perform(arguments: &[&str]) -> Result<()> {
         ["conformance", options @ ..] => {
             conformance::perform(&conformance::ConformanceOptions::parse(options)?)
         }
+        ["fleet-faults"] => fleet_faults::perform(),
         ["published-changes"] => published::perform(),
         ["record", names @ ..] => record::perform(names),
         ["examples", names @ ..] => examples::perform(names),

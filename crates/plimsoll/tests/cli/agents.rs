@@ -1,7 +1,6 @@
 //! Load agents: processes of this machine, and of others through `ssh`.
 
-use std::fs::{self, Permissions};
-use std::os::unix::fs::{PermissionsExt, symlink};
+use std::fs;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
@@ -9,11 +8,14 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
 use crate::support::{
-    ExitedCommand, Fixture, ManualServer, RunningCommand, free_port, in_own_network, wait_for,
+    ExitedCommand, Fixture, RunningCommand, SshServer, free_port, in_own_network, wait_for,
 };
 
+/// The address of the machine in the network of a test.
+const ADDRESS: &str = "10.77.0.1";
+
 /// Returns the load agents that a command has started, in the order of their ids.
-fn agents_of(controller: u32) -> Vec<Pid> {
+pub(crate) fn agents_of(controller: u32) -> Vec<Pid> {
     let read = |id: i32, file: &str| {
         let bytes = fs::read(format!("/proc/{id}/{file}")).unwrap_or_default();
         String::from_utf8_lossy(&bytes).into_owned()
@@ -120,10 +122,10 @@ fn an_agent_that_is_killed_ends_the_run_by_name() {
 }
 
 /// Goal: an agent that stands still for longer than the watermark makes the load point invalid, by name and second; one that
-/// stands still for less loses nothing.
+/// stands still for less loses nothing. Method: two runs at the same time.
 #[test]
 fn an_agent_that_stands_still_is_named_with_the_second() {
-    for (seconds, length, is_missing) in [(2, "6", false), (8, "12", true)] {
+    let check = |(seconds, length, is_missing): (u64, &str, bool)| {
         let fixture = Fixture::new();
         let controller = start_long_run(&fixture, length);
         std::thread::sleep(Duration::from_secs(2));
@@ -141,7 +143,12 @@ fn an_agent_that_stands_still_is_named_with_the_second() {
         }
         // What the missing records had in flight is missing, too.
         fixture.run(&["audit", "run.plim"]).expect(if is_missing { 6 } else { 0 });
-    }
+    };
+    std::thread::scope(|scope| {
+        for case in [(3, "7", false), (13, "17", true)] {
+            scope.spawn(move || check(case));
+        }
+    });
 }
 
 /// Goal: agents of a controller that is killed end by themselves.
@@ -191,105 +198,13 @@ fn agents_that_cannot_load_a_server_are_refused() {
         .expect_stderr("`--agents` cannot load a directory");
 }
 
-/// A server of `ssh` in a fixture, with a client that knows its key and is let in by one of its own.
-struct SshServer {
-    _daemon: ManualServer,
-    /// The directory in which programs are found there.
-    programs: std::path::PathBuf,
-}
-
-/// The address of the machine in the network of a test.
-const ADDRESS: &str = "10.77.0.1";
-
-impl SshServer {
-    /// Starts one whose shells have a path to a directory of the fixture.
-    fn start(fixture: &Fixture) -> SshServer {
-        let folder = fixture.path("ssh");
-        fs::create_dir_all(folder.join("bin")).unwrap();
-        fs::create_dir_all("/run/sshd").unwrap();
-        let path = |name: &str| folder.join(name).to_str().unwrap().to_owned();
-        for key in ["host", "user"] {
-            let made =
-                Command::new("ssh-keygen").args(["-q", "-t", "ed25519", "-N", "", "-f", &path(key)]).status();
-            assert!(made.unwrap().success());
-        }
-        fs::copy(folder.join("user.pub"), folder.join("authorized")).unwrap();
-        let port = free_port();
-        let host_key = fs::read_to_string(folder.join("host.pub")).unwrap();
-        fs::write(folder.join("known"), format!("[{ADDRESS}]:{port} {host_key}")).unwrap();
-        let server = format!(
-            "Port {port}\nListenAddress {ADDRESS}\nHostKey {}\nAuthorizedKeysFile {}\nStrictModes no\nUsePAM no\n\
-             PasswordAuthentication no\nKbdInteractiveAuthentication no\nPermitRootLogin yes\nPidFile none\n\
-             SetEnv PATH={}:/usr/bin:/bin\n",
-            path("host"),
-            path("authorized"),
-            path("bin"),
-        );
-        fs::write(folder.join("sshd_config"), server).unwrap();
-        let client = format!(
-            "Host *\nPort {port}\nIdentityFile {}\nIdentitiesOnly yes\nUserKnownHostsFile {}\nGlobalKnownHostsFile none\n",
-            path("user"),
-            path("known"),
-        );
-        fs::write(folder.join("config"), client).unwrap();
-        // The program that the controller finds as `ssh` has the client's settings.
-        fs::create_dir_all(fixture.path("path")).unwrap();
-        let wrapper = fixture.path("path/ssh");
-        fs::write(&wrapper, format!("#!/bin/sh\nexec /usr/bin/ssh -F {} \"$@\"\n", path("config"))).unwrap();
-        fs::set_permissions(&wrapper, Permissions::from_mode(0o755)).unwrap();
-        let daemon = Command::new("/usr/sbin/sshd")
-            .args(["-D", "-e", "-f", &path("sshd_config")])
-            .stderr(Stdio::null())
-            .spawn()
-            .expect("openssh-server is installed");
-        let daemon = ManualServer(daemon);
-        wait_for("ssh", || std::net::TcpStream::connect((ADDRESS, port)).is_ok());
-        SshServer { _daemon: daemon, programs: folder.join("bin") }
-    }
-
-    /// Delays all that goes to the agent and comes from it by 50 ms.
-    fn slow_down(&self, fixture: &Fixture) {
-        let relay = format!(
-            "#!/usr/bin/python3
-import os, subprocess, sys, threading, time
-pipe = subprocess.PIPE
-ssh = subprocess.Popen(['/usr/bin/ssh', '-F', '{}', *sys.argv[1:]], stdin=pipe, stdout=pipe)
-def relay(source, sink):
-    while data := os.read(source, 65536):
-        time.sleep(0.05)
-        sink.write(data)
-        sink.flush()
-    sink.close()
-threading.Thread(target=relay, args=(0, ssh.stdin), daemon=True).start()
-relay(ssh.stdout.fileno(), sys.stdout.buffer)
-",
-            fixture.path("ssh/config").display()
-        );
-        fs::write(fixture.path("path/ssh"), relay).unwrap();
-    }
-
-    /// Puts this program, or a script in its place, where shells find it.
-    fn install(&self, script: Option<&str>) {
-        let place = self.programs.join("plimsoll");
-        drop(fs::remove_file(&place));
-        match script {
-            None => symlink(env!("CARGO_BIN_EXE_plimsoll"), place).unwrap(),
-            Some(script) => {
-                fs::write(&place, script).unwrap();
-                fs::set_permissions(&place, Permissions::from_mode(0o755)).unwrap();
-            }
-        }
-    }
-}
-
 /// Runs a benchmark with an agent through `ssh`.
 fn run_through_ssh(fixture: &Fixture, target: &str, more: &[&str]) -> ExitedCommand {
     let agents = format!("ssh=root@{ADDRESS}");
     let arguments = ["run", "one-object", "--quick", "--load", "2", "--duration", "2", "--monitor", "off"];
     let mut command =
         fixture.command(&[&arguments[..], &["--agents", &agents, "--target", target], more].concat());
-    let path = format!("{}:{}", fixture.path("path").display(), std::env::var("PATH").unwrap());
-    command.env("PATH", path);
+    command.env("PATH", SshServer::search_path(fixture));
     fixture.end(command)
 }
 
@@ -303,7 +218,7 @@ fn agents_are_reached_through_ssh() {
         let added = Command::new("ip").args(["address", "add", "10.77.0.1/24", "dev", "lo"]).status();
         assert!(added.unwrap().success());
         let fixture = Fixture::new();
-        let server = SshServer::start(&fixture);
+        let server = SshServer::start(&fixture, ADDRESS, |program| Command::new(program));
         let listen = format!("{ADDRESS}:{}", free_port());
         let target = format!("http://{listen}/");
         let run = |more: &[&str]| run_through_ssh(&fixture, &target, more);
@@ -329,7 +244,7 @@ fn agents_are_reached_through_ssh() {
         fs::write(&known, "").unwrap();
         run(&[]).expect(4).expect_stderr("`ssh` does not accept the key of the host");
         fs::write(&known, key).unwrap();
-        server.slow_down(&fixture);
+        SshServer::slow_down(&fixture);
         let found = ", its clock known to ± ";
         let ended = run(&["--out", "slow.plim"]).expect(3);
         let report = fixture.report(&fixture.path("slow.plim")).to_string();

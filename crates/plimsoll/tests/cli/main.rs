@@ -6,6 +6,7 @@ mod support;
 
 mod accelerate;
 mod accelerators;
+mod agent_faults;
 mod agents;
 mod app_servers;
 mod audit;

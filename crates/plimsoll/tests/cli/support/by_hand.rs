@@ -38,11 +38,18 @@ impl Drop for ManualServer {
 
 #[track_caller]
 pub(crate) fn wait_for(what: &str, is_ready: impl Fn() -> bool) {
+    wait_within(READY_MAX, what, is_ready);
+}
+
+/// Waits for at most so long; returns how long it took.
+#[track_caller]
+pub(crate) fn wait_within(longest: Nanos, what: &str, is_ready: impl Fn() -> bool) -> Nanos {
     let clock = RealClock::start();
     while !is_ready() {
-        assert!(clock.now() < READY_MAX, "{what} does not come up");
+        assert!(clock.now() < longest, "{what} does not come up");
         std::thread::sleep(Duration::from_millis(20));
     }
+    clock.now()
 }
 
 /// Loads an application server that was there already, and checks that its processes are counted, as the report describes
