@@ -59,7 +59,14 @@ pub(crate) fn built_in(benchmark: &str, filelist: Option<&str>, plan: &Plan) -> 
     if let Some(share) = plan.sut.quota {
         args.extend(["--cpu-allowance".to_owned(), share.to_string()]);
     }
-    Ok(SutServer::BuiltIn { family, status: own.status, program: std::env::current_exe()?, args })
+    let environment = own.environment.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
+    Ok(SutServer::BuiltIn {
+        family,
+        status: own.status,
+        program: std::env::current_exe()?,
+        args,
+        environment: environment.collect(),
+    })
 }
 
 /// Returns the failure of a family of which Plimsoll starts no server.

@@ -322,7 +322,8 @@ fn a_built_in_server_announces_its_address_and_ends_with_its_input() {
     let script = r#"echo starting; echo '{"ready": {"address": "127.0.0.1:4711"}}'; read end; exit 4"#;
     let program = "/bin/sh".into();
     let args = vec!["-c".into(), script.into()];
-    let server = SutServer::BuiltIn { family: Family::Web, status: None, program, args };
+    let environment = Default::default();
+    let server = SutServer::BuiltIn { family: Family::Web, status: None, program, args, environment };
     let mut sut = RunningSut::start(request(server, base.path(), &files)).unwrap();
     sut.wait_ready(READY_MAX).unwrap_or_else(|error| panic!("{error}"));
     assert_eq!(sut.url(), "http://127.0.0.1:4711/");

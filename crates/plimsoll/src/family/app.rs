@@ -30,6 +30,7 @@ pub(super) static COMMAND_LINE: FamilyCommandLine = FamilyCommandLine {
         check_recipe: |_, _| Ok(()),
         built_in: Some(BuiltInServer {
             status: Some(StatusKind::AppStats),
+            environment: &[],
             arguments: |_, _, plan| arguments(plan),
         }),
     }),

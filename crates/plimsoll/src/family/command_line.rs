@@ -80,6 +80,8 @@ pub(crate) struct StartedServers {
 pub(crate) struct BuiltInServer {
     /// The operation by which it says how busy it is; `None` if it has none.
     pub(crate) status: Option<StatusKind>,
+    /// The environment variables that it is given, with placeholders as those of recipes.
+    pub(crate) environment: &'static [(&'static str, &'static str)],
     /// Returns its arguments.
     pub(crate) arguments: BuiltInArguments,
 }

@@ -53,6 +53,7 @@ pub(super) static COMMAND_LINE: FamilyCommandLine = FamilyCommandLine {
         check_recipe,
         built_in: Some(BuiltInServer {
             status: Some(StatusKind::OrderStats),
+            environment: &[],
             arguments: |_, _, plan| arguments(plan),
         }),
     }),

@@ -32,6 +32,7 @@ pub(super) static COMMAND_LINE: FamilyCommandLine = FamilyCommandLine {
         check_recipe: |_, _| Ok(()),
         built_in: Some(BuiltInServer {
             status: None,
+            environment: &[],
             arguments: |benchmark, filelist, plan| Ok(arguments(benchmark, filelist, plan)),
         }),
     }),

@@ -110,6 +110,17 @@ impl Recipe {
 }
 
 impl StartRecipe {
+    /// Returns the names of the ports that it uses besides those of all servers, each once.
+    pub(crate) fn named_ports(&self) -> Vec<String> {
+        let names = self.templates().flat_map(|template| placeholders(template));
+        let ports =
+            names.filter(|name| !PLACEHOLDERS.contains(name)).filter_map(|name| name.strip_suffix(PORT));
+        let mut ports: Vec<String> = ports.map(str::to_owned).collect();
+        ports.sort_unstable();
+        ports.dedup();
+        ports
+    }
+
     /// Returns all texts that may contain placeholders.
     pub(crate) fn templates(&self) -> impl Iterator<Item = &String> {
         self.program.iter().chain(&self.arguments).chain(self.environment.values())

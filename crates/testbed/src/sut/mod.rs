@@ -51,6 +51,7 @@ mod values;
 pub(crate) mod web;
 mod work_dir;
 
+use std::collections::BTreeMap;
 use std::io;
 use std::net::Ipv4Addr;
 use std::path::{Path, PathBuf};
@@ -135,8 +136,10 @@ pub enum SutServer {
         status: Option<StatusKind>,
         /// The program.
         program: PathBuf,
-        /// Its arguments.
+        /// Its arguments. A port that they name, `{smtp_port}`, is a free one.
         args: Vec<String>,
+        /// Additional environment variables, which may contain placeholders, too.
+        environment: BTreeMap<String, String>,
     },
 }
 
@@ -145,8 +148,15 @@ impl SutServer {
     fn recipe(&self) -> Recipe {
         match self {
             SutServer::Recipe(recipe) => Recipe::clone(recipe),
-            SutServer::BuiltIn { family, status, program, args } => {
-                let recipe = built_in_recipe(*family, *status, program, args.clone());
+            SutServer::BuiltIn { family, status, program, args, environment } => {
+                let start = StartRecipe {
+                    program: None,
+                    arguments: args.clone(),
+                    environment: environment.clone(),
+                    account: None,
+                    own_session: false,
+                };
+                let recipe = built_in_recipe(*family, *status, program, start);
                 if *family == Family::Web { web::with_parts_of_built_in(recipe) } else { recipe }
             }
         }
@@ -154,7 +164,8 @@ impl SutServer {
 }
 
 /// Returns the recipe of Plimsoll itself in the role of a server.
-fn built_in_recipe(family: Family, status: Option<StatusKind>, program: &Path, args: Vec<String>) -> Recipe {
+fn built_in_recipe(family: Family, status: Option<StatusKind>, program: &Path, start: StartRecipe) -> Recipe {
+    let ports = start.named_ports();
     Recipe {
         format: 2,
         family: Some(family),
@@ -166,7 +177,7 @@ fn built_in_recipe(family: Family, status: Option<StatusKind>, program: &Path, a
         reset: Reset::None,
         alone: false,
         directories: Vec::new(),
-        ports: Vec::new(),
+        ports,
         beside: Vec::new(),
         needs_root: None,
         data: None,
@@ -176,13 +187,7 @@ fn built_in_recipe(family: Family, status: Option<StatusKind>, program: &Path, a
             install: None,
             version: vec!["--version".into()],
         },
-        start: StartRecipe {
-            program: None,
-            arguments: args,
-            environment: Default::default(),
-            account: None,
-            own_session: false,
-        },
+        start,
         stop: StopRecipe::default(),
         config: None,
         files: Default::default(),
