@@ -44,8 +44,8 @@ fn drawn(kinds: &[PauseKind], kind: &PauseKind, sums: &PauseSums) -> Option<Rule
     let tolerance = match kind.time {
         ThinkTime::Exponential(_) => ERRORS / n.sqrt(),
         ThinkTime::Fixed(_) | ThinkTime::None => 1e-9,
-        // Each has a length of its own.
-        ThinkTime::Recorded => return None,
+        // Each has a length of its own, or one of several distributions.
+        ThinkTime::Recorded | ThinkTime::Scripted(_) => return None,
     };
     let name = (1 < kinds.len()).then(|| kind.name.clone());
     differing(name, sums.drawn.sum as f64 / n, kind.time.mean().0 as f64, tolerance)
@@ -109,6 +109,8 @@ fn tolerance(evidence: &Evidence, think: ThinkTime) -> f64 {
     GAP_MAX
         + match think {
             ThinkTime::Exponential(_) => ERRORS / n.sqrt(),
-            ThinkTime::Fixed(_) | ThinkTime::None | ThinkTime::Recorded => evidence.load().level() / n,
+            ThinkTime::Fixed(_) | ThinkTime::None | ThinkTime::Recorded | ThinkTime::Scripted(_) => {
+                evidence.load().level() / n
+            }
         }
 }

@@ -46,6 +46,7 @@ fn think_text(report: &Report) -> Option<String> {
             let mean = numbers::time(think.mean());
             Some(format!("pauses of {n} kinds, {mean} from one operation to the next on average"))
         }
+        ThinkTime::Scripted(mean) => Some(format!("those of a script, mean {}", numbers::time(mean))),
         ThinkTime::Fixed(time) => Some(format!("{}, constant", numbers::time(time))),
         ThinkTime::Exponential(time) => Some(format!("negative exponential, mean {}", numbers::time(time))),
     }

@@ -148,6 +148,9 @@ fn think(report: &Report, unit: &str) -> Option<String> {
         ThinkTime::None => None,
         ThinkTime::Recorded => Some("Users pause as recorded.".to_owned()),
         _ if 1 < report.plan.catalog.pauses.len() => Some(pauses_in_words(report, unit)),
+        ThinkTime::Scripted(time) => {
+            Some(format!("Users pause {} on average after each {unit}.", numbers::time(time)))
+        }
         ThinkTime::Fixed(time) => Some(format!("Users pause {} after each {unit}.", numbers::time(time))),
         ThinkTime::Exponential(time) => Some(format!(
             "Users pause after each {unit}; the pauses have a negative exponential distribution with mean {}, not truncated.",
@@ -162,7 +165,9 @@ fn pauses_in_words(report: &Report, unit: &str) -> String {
         let mean = numbers::time(pause.time.mean());
         match pause.time {
             ThinkTime::Exponential(_) => format!("{} (mean {mean}, negative exponential)", pause.name),
-            ThinkTime::Fixed(_) | ThinkTime::None | ThinkTime::Recorded => format!("{} ({mean})", pause.name),
+            ThinkTime::Fixed(_) | ThinkTime::None | ThinkTime::Recorded | ThinkTime::Scripted(_) => {
+                format!("{} ({mean})", pause.name)
+            }
         }
     });
     let mean = numbers::time(report.plan.workload.think().mean());

@@ -17,6 +17,8 @@ pub enum ThinkTime {
     Exponential(#[serde(with = "with_serde::nanos")] Nanos),
     /// Those of a recording, each of its own length.
     Recorded,
+    /// Those of a script, which has several distributions, with this mean of all of them.
+    Scripted(#[serde(with = "with_serde::nanos")] Nanos),
 }
 
 impl ThinkTime {
@@ -24,7 +26,7 @@ impl ThinkTime {
     pub fn mean(self) -> Nanos {
         match self {
             ThinkTime::None | ThinkTime::Recorded => Nanos::ZERO,
-            ThinkTime::Fixed(time) | ThinkTime::Exponential(time) => time,
+            ThinkTime::Fixed(time) | ThinkTime::Exponential(time) | ThinkTime::Scripted(time) => time,
         }
     }
 
@@ -32,16 +34,19 @@ impl ThinkTime {
     pub(crate) fn pauses(self) -> Vec<PauseKind> {
         match self {
             ThinkTime::None => Vec::new(),
-            ThinkTime::Fixed(_) | ThinkTime::Exponential(_) | ThinkTime::Recorded => {
+            ThinkTime::Fixed(_)
+            | ThinkTime::Exponential(_)
+            | ThinkTime::Recorded
+            | ThinkTime::Scripted(_) => {
                 vec![PauseKind { name: "think time".to_owned(), time: self, from: PauseStart::Done }]
             }
         }
     }
 
-    /// Draws a pause; `None` without think time, and of a recording, whose pauses are not drawn.
+    /// Draws a pause; `None` without think time, and of a recording or a script, whose pauses are not drawn here.
     pub fn draw(self, rng: &mut Rng) -> Option<Nanos> {
         match self {
-            ThinkTime::None | ThinkTime::Recorded => None,
+            ThinkTime::None | ThinkTime::Recorded | ThinkTime::Scripted(_) => None,
             ThinkTime::Fixed(time) => Some(time),
             ThinkTime::Exponential(mean) => Some(rng.exponential(mean)),
         }
