@@ -12,6 +12,7 @@ use model::{
 use crate::app::SERVERBENCH;
 use crate::builtin::{Builtin, BuiltinFilelist};
 use crate::file::{self, CaptureError, FILE_MICRO, NETBENCH, SEQREAD};
+use crate::mail::{NOTES_MAIL, NOTES_MAILDB};
 use crate::orderentry::ORDERENTRY;
 use crate::web::data::{DataSource, read_data};
 use crate::web::dynpage::DYNPAGE;
@@ -35,6 +36,8 @@ static ALL: &[Builtin] = &[
     SEQREAD,
     FILE_MICRO,
     ORDERENTRY,
+    NOTES_MAIL,
+    NOTES_MAILDB,
     #[cfg(feature = "echo")]
     crate::echo::ECHO,
 ];

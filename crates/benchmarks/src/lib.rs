@@ -6,6 +6,7 @@ mod builtin;
 #[cfg(feature = "echo")]
 pub mod echo;
 pub mod file;
+pub mod mail;
 pub mod orderentry;
 pub mod sql;
 pub mod web;

@@ -64,8 +64,9 @@ pub use error::{FleetError, INTERRUPTED, LoadError};
 pub use event::{Event, Observer};
 pub use family::web::survey::{SURVEY_ROUNDS, SurveyRequest, survey};
 pub use family::{
-    ApplicationServer, DatabaseUrlError, ExternalDatabase, ExternalServer, FileDirectory, FileExport,
-    FileShare, OrderDatabase, TargetTextError, UrlEncryption, room_in_flight, variant,
+    AccountList, AccountListError, ApplicationServer, DatabaseUrlError, ExternalDatabase, ExternalServer,
+    FileDirectory, FileExport, FileShare, MailHost, OrderDatabase, TargetTextError, UrlEncryption,
+    room_in_flight, variant,
 };
 pub use memory_limit::NoMemoryLimit;
 pub use request::{LoadMachines, Monitoring, RunRequest, ServerChoice};

@@ -3,8 +3,10 @@
 use drivers::SourceAddressError;
 use drivers::app::AppSetupError;
 use drivers::database::DatabaseSetupError;
+use drivers::mail::MailSetupError;
 use drivers::sql::SqlSetupError;
 use drivers::web::WebSetupError;
+use mail::DirectoryError;
 use model::{Family, FileSettingsError};
 use orderstore::StoreError;
 use thiserror::Error;
@@ -33,6 +35,20 @@ pub enum SetupError {
     /// Clients of a file server cannot work with the settings.
     #[error(transparent)]
     File(#[from] FileSettingsError),
+    /// The sessions of users of a mail server cannot be made.
+    #[error(transparent)]
+    Mail(#[from] MailSetupError),
+    /// There can be no such users of a mail server.
+    #[error("the users of the mail server: {0}")]
+    Directory(#[from] DirectoryError),
+    /// A list of accounts has fewer than a plan has users.
+    #[error("{n_users} users of the plan need an account each, and the list has {n_accounts}")]
+    TooFewAccounts {
+        /// The number of users.
+        n_users: u32,
+        /// The number of accounts.
+        n_accounts: usize,
+    },
     /// The server is of another family than the workload.
     #[error("the workload is of the family `{0}`, and the server is not")]
     OtherFamily(Family),

@@ -16,6 +16,8 @@ names! {
         OrderEntry = "order-entry",
         /// Databases of a user's own statements.
         Sql = "sql",
+        /// Mail servers.
+        Mail = "mail",
         /// Echo servers, for tests.
         Echo = "echo" if feature = "echo",
     }

@@ -414,7 +414,7 @@ pub(crate) struct SutArguments {
     /// Test a server that is already running: `http://HOST:PORT/`, `https://HOST/` or `HOST:PORT`; an
     /// application server: `app://HOST:PORT`, or `http://HOST:PORT` if it speaks HTTP; a directory of this machine:
     /// `file:///PATH`; a share of a file server: `smb://USER@HOST:PORT/SHARE`, with the password from `PLIMSOLL_PASSWORD` or the
-    /// file of `PLIMSOLL_PASSWORD_FILE`; an export of a file server: `nfs://HOST:PORT/EXPORT`; a server of order-entry data: `orders://HOST:PORT`; a database, for order entry or statements of your own: `postgres://USER@HOST:PORT/DATABASE` with
+    /// file of `PLIMSOLL_PASSWORD_FILE`; an export of a file server: `nfs://HOST:PORT/EXPORT`; a mail server: `imap://HOST:PORT?submission=PORT&accounts=FILE`; a server of order-entry data: `orders://HOST:PORT`; a database, for order entry or statements of your own: `postgres://USER@HOST:PORT/DATABASE` with
     /// the password from `PGPASSWORD`, the file of `PGPASSFILE` or `~/.pgpass`, or `mysql://USER@HOST:PORT` with the password from
     /// `MYSQL_PWD`. Given several times, the servers are loaded in turns and compared
     #[arg(long, value_name = "URL", conflicts_with_all = ["sut", "sut_cpus", "sut_quota"])]

@@ -1,7 +1,7 @@
 //! Words of the command line that are URLs, and the servers that their schemes stand for.
 
 /// Schemes of servers that are no web servers, with the command that loads them.
-const OTHER_FAMILIES: [(&str, &str); 10] = [
+const OTHER_FAMILIES: [(&str, &str); 12] = [
     ("postgres", DATABASE),
     ("postgresql", DATABASE),
     ("mysql", DATABASE),
@@ -11,8 +11,14 @@ const OTHER_FAMILIES: [(&str, &str); 10] = [
     ("file", "`plimsoll run netbench --target file:///PATH` loads the files of a directory"),
     ("nfs", "`plimsoll run netbench --target nfs://HOST/EXPORT` loads the files of an export"),
     ("smb", "`plimsoll run netbench --target smb://USER@HOST/SHARE` loads the files of a share"),
+    ("imap", MAIL),
+    ("imaps", MAIL),
     ("orders", "`plimsoll run orderentry --target orders://HOST:PORT` loads a server of order-entry data"),
 ];
+
+/// The command that loads a mail server.
+const MAIL: &str =
+    "`plimsoll run notes-mail --target 'imap://HOST:PORT?submission=PORT&accounts=FILE'` loads a mail server";
 
 /// The commands that load a database.
 const DATABASE: &str = "`plimsoll run orderentry --target postgres://USER@HOST:PORT/DATABASE` (or `mysql://USER@HOST:PORT`) \

@@ -1,9 +1,10 @@
 //! The operations of protocol families in a simulation, and the measures of each.
 
 use files::{FileAnswer, FileOperation};
+use mail::{MailAction, MailAnswer, MailOperation, PAGE_ENTRIES};
 use model::{
     AppRequest, AppTransaction, HasKind, MeasuredValues, OrderRequest, Outcome, SqlRequest, WebRequest,
-    app_measure, file_measure, order_measure, sql_measure, web_measure,
+    app_measure, file_measure, mail_measure, order_measure, sql_measure, web_measure,
 };
 use units::Nanos;
 
@@ -134,6 +135,31 @@ impl SimOperation for FileOperation {
             Outcome::Ok => FileAnswer::Done,
             Outcome::WrongBytes => FileAnswer::WrongBytes,
             _ => FileAnswer::Failed,
+        };
+        answer.to_u64()
+    }
+}
+
+/// The simulated mail server answers each operation in one exchange, of the bytes of headers; its mailboxes have two pages,
+/// with an invitation on the first.
+impl SimOperation for MailOperation {
+    fn measured(&self, _: &SimExchange) -> MeasuredValues {
+        let mut measured = MeasuredValues::default();
+        let [sent, received] = HEADER_BYTES;
+        measured.set(mail_measure::SENT_BYTES, sent);
+        measured.set(mail_measure::RECEIVED_BYTES, received);
+        measured.set(mail_measure::EXCHANGES, 1);
+        measured
+    }
+
+    fn answer(&self, outcome: Outcome) -> u64 {
+        let answer = match (outcome, self.action) {
+            (Outcome::Ok, MailAction::OpenView(_)) => MailAnswer::View(2 * PAGE_ENTRIES),
+            (Outcome::Ok, MailAction::ReadPage(..)) => {
+                MailAnswer::Page { n: PAGE_ENTRIES as u8, invitations: 1 }
+            }
+            (Outcome::Ok, _) => MailAnswer::Done,
+            _ => MailAnswer::Failed,
         };
         answer.to_u64()
     }

@@ -10,6 +10,7 @@ use std::sync::{Arc, Mutex};
 use analysis::{Analysis, Analyzer};
 use benchmarks::app::Transactions;
 use benchmarks::file::FileClients;
+use benchmarks::mail::MailUsers;
 use benchmarks::orderentry::OrderTerminals;
 use benchmarks::sql::SqlTransactions;
 use benchmarks::web::pages::Pages;
@@ -132,6 +133,9 @@ impl Simulation {
             }
             Workload::OrderEntry(orders) => self.run_users(point, OrderTerminals::new(orders, seed), take),
             Workload::Sql(sql) => self.run_users(point, SqlTransactions::new(sql, seed, point.load), take),
+            Workload::Mail(mail) => {
+                self.run_users(point, MailUsers::new(mail, seed, point, self.plan.users_max()), take)
+            }
             #[cfg(feature = "echo")]
             Workload::Echo(echo) => self.run_users(point, benchmarks::echo::Messages::new(echo, seed), take),
         }

@@ -3,6 +3,7 @@
 mod application;
 mod file_clients;
 mod find_max;
+mod mail;
 mod operations;
 mod order_entry;
 mod refinement;

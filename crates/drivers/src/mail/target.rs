@@ -5,6 +5,7 @@ use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
 
 use mail::{DeliveryLedger, MailMessages, Mailbox, MessageDepth, Recipient};
+use model::MailSecurity;
 
 use crate::net::Trust;
 
@@ -17,6 +18,16 @@ pub enum MailEncryption {
     StartTls,
     /// TLS from the first byte (RFC 8314).
     Implicit,
+}
+
+impl From<MailSecurity> for MailEncryption {
+    fn from(security: MailSecurity) -> MailEncryption {
+        match security {
+            MailSecurity::Off => MailEncryption::None,
+            MailSecurity::StartTls => MailEncryption::StartTls,
+            MailSecurity::On => MailEncryption::Implicit,
+        }
+    }
 }
 
 /// The place of a service of the server.

@@ -4,6 +4,7 @@
 //! [`LoadTarget`](target::LoadTarget). The function [`profile()`] finds the former; a variant of [`ExternalServer`] leads
 //! to the latter where the server was there already.
 
+mod accounts;
 mod app;
 mod database;
 mod database_monitor;
@@ -15,6 +16,7 @@ mod embedded;
 mod export;
 mod file;
 mod file_cache;
+mod mail;
 mod order_entry;
 mod probe;
 mod profile;
@@ -37,11 +39,13 @@ use drivers::{TargetPolicy, Trust};
 use model::Workload;
 use units::RealClock;
 
+pub use accounts::{AccountList, AccountListError};
 pub use app::ApplicationServer;
 pub use database::ExternalDatabase;
 pub use database_url::{DatabaseUrlError, UrlEncryption};
 pub use export::FileExport;
 pub use file::FileDirectory;
+pub use mail::MailHost;
 pub use order_entry::OrderDatabase;
 pub(crate) use profile::{ServerStart, profile};
 pub use room::room_in_flight;
@@ -53,6 +57,7 @@ pub(crate) use web::WebTarget;
 use app::AppTarget;
 use database::DatabaseTarget;
 use file::FileTarget;
+use mail::MailServerTarget;
 use order_entry::OrderTarget;
 use remote_folder::RemoteTarget;
 use sql::SqlTarget;
@@ -85,6 +90,8 @@ pub enum ExternalServer {
     Database(ExternalDatabase),
     /// A database with statements of the user's own.
     Sql(ExternalDatabase),
+    /// A mail server.
+    Mail(MailHost),
     /// An echo server.
     #[cfg(feature = "echo")]
     Echo(echo::EchoServer),
@@ -151,6 +158,10 @@ impl ExternalServer {
                     secrets,
                 };
                 HostTarget::new(database.host(), database.port, at).into()
+            }
+            ExternalServer::Mail(server) => {
+                let at = move |address, _| MailServerTarget::of_external(server, address);
+                HostTarget::new(&server.host, server.port, at).into()
             }
             #[cfg(feature = "echo")]
             ExternalServer::Echo(server) => {

@@ -8,7 +8,7 @@ use model::{Family, Plan, Secrets, Workload};
 use testbed::{Acceleration, DataContents, MemoryLimitProof, RunningSut, SutServer, WebParts};
 
 use super::target::ResolvedTarget;
-use super::{app, file, order_entry, sql, web};
+use super::{app, file, mail, order_entry, sql, web};
 use crate::disk_use::DiskUse;
 use crate::error::FleetError;
 use crate::event::Observer;
@@ -97,6 +97,7 @@ pub(crate) fn profile(family: Family) -> &'static FamilyProfile {
         Family::File => &file::PROFILE,
         Family::OrderEntry => &order_entry::PROFILE,
         Family::Sql => &sql::PROFILE,
+        Family::Mail => &mail::PROFILE,
         #[cfg(feature = "echo")]
         Family::Echo => &super::echo::PROFILE,
     }

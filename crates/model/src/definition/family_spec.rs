@@ -3,7 +3,7 @@
 use languages::reader::TomlTable;
 use languages::spec::ValueSpec;
 
-use super::{WorkloadDefinition, app, file, order_entry, sql, web};
+use super::{WorkloadDefinition, app, file, mail, order_entry, sql, web};
 use crate::{ChosenSetting, Family, Headline, Setting};
 
 /// The fixed answers of a family.
@@ -45,6 +45,7 @@ impl Family {
             Family::File => &file::SPEC,
             Family::OrderEntry => &order_entry::SPEC,
             Family::Sql => &sql::SPEC,
+            Family::Mail => &mail::SPEC,
             #[cfg(feature = "echo")]
             Family::Echo => &super::echo::SPEC,
         }
@@ -96,7 +97,7 @@ mod tests {
         let started = Family::ALL.into_iter().filter(|family| family.is_started());
         assert_eq!(
             started.map(Family::name).collect::<Vec<_>>(),
-            ["web", "application", "file", "order-entry"]
+            ["web", "application", "file", "order-entry", "mail"]
         );
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! - [`parse`](Definition::parse): text → [`Definition`], or everything that is wrong with it; the published JSON Schema
 //! - `values`: the notation of single values
-//! - `web`, `app`, `file`, `order_entry`, `sql`, `echo`: the workloads of the families
+//! - `web`, `app`, `file`, `order_entry`, `sql`, `mail`, `echo`: the workloads of the families
 //! - `family_spec`: the answers that each of them gives
 //! - `protocol`: the settings of the families; `choose_setting`: the same as they are typed
 //! - `think`: the pauses of users
@@ -13,6 +13,7 @@ mod choose_setting;
 mod echo;
 mod family_spec;
 mod file;
+mod mail;
 mod order_entry;
 mod parse;
 mod protocol;

@@ -5,7 +5,7 @@
 //!
 //! - `kind`: the values that a setting can have
 //! - `configuration`: the part of a benchmark that settings change
-//! - `web`, `app`, `file`, `order_entry`, `sql`, `echo`: the settings of each family, which [`Family::settings`] returns
+//! - `web`, `app`, `file`, `order_entry`, `sql`, `mail`, `echo`: the settings of each family, which [`Family::settings`] returns
 
 pub(crate) mod app;
 mod configuration;
@@ -13,6 +13,7 @@ mod configuration;
 pub(crate) mod echo;
 pub(crate) mod file;
 mod kind;
+pub(crate) mod mail;
 pub(crate) mod order_entry;
 pub(crate) mod sql;
 pub(crate) mod web;
@@ -122,6 +123,9 @@ impl Setting {
 
     /// The name of the setting of file-server benchmarks that a run takes from its target.
     pub const FILE_TRANSPORT: &'static str = file::TRANSPORT;
+
+    /// The name of the setting of mail benchmarks for the encryption of connections, which a run takes from its target.
+    pub const MAIL_TLS: &'static str = mail::TLS;
 
     /// The name of the setting of order-entry benchmarks that a run takes from its server.
     pub const ORDER_SQL: &'static str = order_entry::SQL;

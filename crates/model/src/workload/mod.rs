@@ -5,7 +5,7 @@
 //! - `file`: operations of clients on files; `file_capture`: captured mixes; `nfs_codes`: names of codes over NFS
 //! - `order_entry`: transactions of terminals with a database
 //! - `sql`: transactions of a user's own statements; `sql_lexis`: what is SQL in a statement
-//! - `mail`: operations of mail users, which no benchmark has yet
+//! - `mail`: operations of mail users; `mail_codes`: names of codes of mail servers
 //! - `echo`: messages that come back over TCP, a family for tests
 //! - `family_workload`: the answers that each of them gives
 
@@ -16,6 +16,7 @@ mod family_workload;
 mod file;
 mod file_capture;
 mod mail;
+mod mail_codes;
 mod nfs_codes;
 mod order_entry;
 mod sql;
@@ -35,7 +36,8 @@ pub use file::{
     file_measure, file_pause,
 };
 pub use file_capture::FileCapture;
-pub use mail::mail_measure;
+pub use mail::{MailAcknowledge, MailBodies, MailLoop, MailSecurity, MailWorkload, mail_measure};
+pub use mail_codes::MAIL_CODES;
 pub use nfs_codes::{NFS_VIOLATIONS, NFS3_STATUSES, NFS4_STATUSES};
 pub use order_entry::{
     DataReset, DatabaseMode, DatabaseProduct, OrderDelivery, OrderEntryWorkload, OrderMix, OrderPacing,
@@ -74,6 +76,8 @@ pub enum Workload {
     OrderEntry(OrderEntryWorkload),
     /// Transactions of a user's own statements.
     Sql(SqlWorkload),
+    /// Operations of users of a mail server.
+    Mail(MailWorkload),
     /// Messages to an echo server.
     #[cfg(feature = "echo")]
     Echo(echo::EchoWorkload),
@@ -88,6 +92,7 @@ impl Workload {
             Workload::File(file) => file,
             Workload::OrderEntry(orders) => orders,
             Workload::Sql(sql) => sql,
+            Workload::Mail(mail) => mail,
             #[cfg(feature = "echo")]
             Workload::Echo(echo) => echo,
         }

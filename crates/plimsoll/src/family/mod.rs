@@ -10,6 +10,7 @@ mod database;
 #[cfg(feature = "echo")]
 mod echo;
 mod file;
+mod mail;
 mod order_entry;
 mod sql;
 mod web;
@@ -32,6 +33,7 @@ pub(crate) fn command_line(family: Family) -> &'static FamilyCommandLine {
         Family::File => &file::COMMAND_LINE,
         Family::OrderEntry => &order_entry::COMMAND_LINE,
         Family::Sql => &sql::COMMAND_LINE,
+        Family::Mail => &mail::COMMAND_LINE,
         #[cfg(feature = "echo")]
         Family::Echo => &echo::COMMAND_LINE,
     }
@@ -53,6 +55,6 @@ mod tests {
         let mut schemes: Vec<&str> =
             Family::ALL.iter().flat_map(|family| command_line(*family).own_schemes).copied().collect();
         schemes.sort_unstable();
-        assert_eq!(schemes, ["app", "file", "nfs", "orders", "smb"]);
+        assert_eq!(schemes, ["app", "file", "imap", "imaps", "nfs", "orders", "smb"]);
     }
 }

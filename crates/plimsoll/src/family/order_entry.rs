@@ -218,6 +218,7 @@ pub(crate) fn data_hint(target: &str) -> &'static str {
             "set `PGPASSWORD` or `PGPASSFILE` if it asks for a password; its user must be allowed to create a schema"
         }
         Some(("file", _)) => super::file::DATA_HINT,
+        Some(("imap" | "imaps", _)) => super::mail::DATA_HINT,
         Some(("mysql", _)) => {
             "set `MYSQL_PWD` if it asks for a password; its user must be allowed to create the database \
              `plimsoll_orderentry`"

@@ -32,6 +32,7 @@ mod kept_runs;
 mod limits;
 mod metrics;
 mod nginx;
+mod notes_mail;
 mod operations;
 mod orderentry;
 mod own_sql;
