@@ -38,7 +38,7 @@ fn servers_are_listed_with_their_capabilities() {
     assert_eq!(nginx["profiles"], serde_json::json!(["benchmark", "default", "direct-io"]));
     assert!(nginx["variants"].as_array().unwrap().contains(&"h2".into()), "{nginx}");
     assert!(nginx["gateways"].as_array().unwrap().iter().any(|gateway| gateway["kind"] == "cgi"), "{nginx}");
-    let families = ["web", "application", "file", "order-entry"];
+    let families = ["web", "application", "file", "order-entry", "mail"];
     let not_loaded =
         |sut: &&serde_json::Value| !sut["family"].as_str().is_some_and(|one| families.contains(&one));
     assert_eq!(suts.iter().find(not_loaded), None, "no benchmark loads such servers");
