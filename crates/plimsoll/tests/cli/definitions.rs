@@ -199,7 +199,7 @@ fn mistakes_are_shown_with_file_line_and_pointer() {
      --> ./mine.toml:6:10
       |
     6 | family = "wob"
-      |          ^^^^^ expected `web` or `application` or `file` or `order-entry` or `sql`, found `wob`
+      |          ^^^^^ expected `web` or `application` or `file` or `order-entry` or `sql` or `mail`, found `wob`
       |
       = hint: did you mean `web`?
     "#);
