@@ -17,7 +17,7 @@ use super::controller::UNACKNOWLEDGED_MAX;
 use super::remote::{NamedTarget, RemoteLoad};
 use super::serve::{AgentEnd, AgentHost, SILENCE_MAX, ServeSettings, serve_with};
 use super::tests::{
-    BUILD, CollectedRecords, PROGRAM, SomeServer, agent, fleet, plan, point, recorded_of, run_point,
+    BUILD, CollectedRecords, PROGRAM, SomeServer, agent, fleet, plan, point, recorded_here, run_point,
 };
 use crate::agent_error::AgentFailureKind;
 use crate::agent_link::{FromAgent, GREETING, TO_AGENT_BYTES_MAX, ToAgent, read_frame, write_frame};
@@ -63,8 +63,9 @@ fn relayed(
 }
 
 /// Runs a load point of two agents. What the second one says behind its first two records is held until the controller has
-/// acknowledged all records of the first one.
+/// acknowledged all records of the first one, which for its part waits until those two are acknowledged.
 fn interrupted(plan: &Plan) -> CollectedRecords {
+    let (begin, begun) = channel();
     let n_records = Arc::new(AtomicU64::new(u64::MAX));
     let n_acknowledged = Arc::clone(&n_records);
     let (restore, restored) = channel();
@@ -76,14 +77,18 @@ fn interrupted(plan: &Plan) -> CollectedRecords {
                 let _ = restore.send(());
             }
         },
-        move |message| {
-            if let FromAgent::Over { records, .. } = message {
-                n_records.store(*records, Ordering::Relaxed);
-            }
+        move |message| match message {
+            FromAgent::Record { number: 2, .. } => begun.recv().unwrap(),
+            FromAgent::Over { records, .. } => n_records.store(*records, Ordering::Relaxed),
+            _ => {}
         },
     );
     let interrupted = relayed(
-        |_| (),
+        move |message| {
+            if let ToAgent::Ping { acknowledged: 2, .. } = message {
+                let _ = begin.send(());
+            }
+        },
         move |message| {
             if matches!(message, FromAgent::Record { number: 2, .. }) {
                 restored.recv().unwrap();
@@ -111,9 +116,9 @@ fn bytes(records: &[IntervalRecord]) -> Vec<Vec<u8>> {
 #[test]
 fn an_interruption_costs_the_seconds_that_are_closed_meanwhile() {
     for (steady, n_missing) in [(8, 0), (30, 18)] {
-        let plan = Plan { phases: phases(0, steady), ..plan(2) };
-        let expected = recorded_of(&plan, &[(0, 14)]);
-        let found = interrupted(&plan);
+        let of_agents = |n| Plan { phases: phases(0, steady), ..plan(n) };
+        let expected = recorded_here(of_agents(1), &[(0, 14)]);
+        let found = interrupted(&of_agents(2));
         let of = RecordSource { agent: 1, thread: None };
         let missing = (2..2 + n_missing)
             .map(|index| MissingRecord { of, index, start: Nanos::from_secs(index.into()) })

@@ -234,13 +234,22 @@ pub(super) fn point(index: u32, users: u32) -> LoadPoint {
     LoadPoint { index, load: Load::Users(users) }
 }
 
+/// Performs load points of these indexes and users with all load threads of a plan in this process; returns the records.
+pub(super) fn recorded_here(plan: Plan, points: &[(u32, u32)]) -> Vec<IntervalRecord> {
+    let stop = AtomicBool::new(false);
+    let mut load = SimulatedLoad::of_agent(plan, 0, server());
+    let one = |(index, users): &(u32, u32)| run_point(&mut load, &(), point(*index, *users), &stop).0.records;
+    points.iter().flat_map(one).collect()
+}
+
 /// Runs both load points with agents; returns the records.
 fn recorded(plan: &Plan) -> Vec<IntervalRecord> {
     recorded_of(plan, &[(0, 30), (1, 50)])
 }
 
-/// Does so with load points of these indexes and users.
-pub(super) fn recorded_of(plan: &Plan, points: &[(u32, u32)]) -> Vec<IntervalRecord> {
+/// Does so with load points of these indexes and users. Time is simulated, so that an agent may be ahead of another by any
+/// number of seconds: load points are shorter than the watermark.
+fn recorded_of(plan: &Plan, points: &[(u32, u32)]) -> Vec<IntervalRecord> {
     let agents: Vec<_> = plan.agents.iter().map(|_| agent()).collect();
     let streams: Vec<_> = agents.iter().map(|(stream, _)| stream.try_clone().unwrap()).collect();
     let fleet = fleet(&streams);
@@ -290,12 +299,7 @@ fn agents_start_the_operations_of_the_plan_and_no_more() {
 /// and as 1, 2 and 7 agents, on a server where nobody waits for others; all bytes of all seconds.
 #[test]
 fn any_number_of_agents_records_the_same() {
-    let stop = AtomicBool::new(false);
-    let mut here = SimulatedLoad::of_agent(plan(1), 0, server());
-    let expected: Vec<IntervalRecord> = [(0, 30), (1, 50)]
-        .into_iter()
-        .flat_map(|(index, users)| run_point(&mut here, &(), point(index, users), &stop).0.records)
-        .collect();
+    let expected = recorded_here(plan(1), &[(0, 30), (1, 50)]);
     let bytes =
         |records: &[IntervalRecord]| -> Vec<Vec<u8>> { records.iter().map(runfile::wire::encode).collect() };
     assert!(1000 < expected.iter().map(|record| record.flow.ok).sum::<u64>());
