@@ -11,9 +11,9 @@ use drivers::mail::{
 };
 use engine::Driver;
 use mail::{
-    CountedItem, DeliveryLedger, EntryRange, MailAction, MailAnswer, MailDate, MailDirectory, MailLoad,
-    MailMessages, MailOperation, MailPacing, MailPopulation, MailScript, MailSizes, MailStep, Mailbox,
-    MessageDepth, MessageIdentity, MessageKind, MessageNumber,
+    CountedItem, DeliveryLedger, EntryDraw, EntryRange, MailAction, MailAnswer, MailDate, MailDirectory,
+    MailLoad, MailMessages, MailOperation, MailPacing, MailPopulation, MailScript, MailSizes, MailStep,
+    Mailbox, MessageDepth, MessageIdentity, MessageKind, MessageNumber,
 };
 use model::Outcome;
 use servers::mail::{FAULTS, MailFaultPlan, MailServer, MailServerOptions};
@@ -146,6 +146,39 @@ async fn perform(target: &MailTarget, script: MailScript, n_shared: Option<u32>,
     let totals = totals();
     assert!(0 < totals.submitted && totals.delivered == totals.submitted, "{script:?}: {totals:?}");
     assert_eq!((totals.refused, totals.doubtful, totals.delivered_twice), (0, 0, 0), "{totals:?}");
+}
+
+/// Goal: documents that others have put into the shared mailbox are not deleted. Method: all 60 are of a run with another seed.
+#[test]
+fn documents_of_others_stay() {
+    let server = MailServer::start(MailServerOptions { messages: None, ..options() }).unwrap();
+    let (target, clock) = (target(&server), RealClock::start());
+    let mut of_others = messages();
+    of_others.seed += 1;
+    let of_others = MailClientOptions { messages: Arc::new(of_others), ..client(1) };
+    in_runtime(async {
+        let mut filler = MailboxFiller::new(MailContext::new(&target, &[], of_others, clock).unwrap());
+        for message in MailPopulation::new(N_USERS, 25, 60).unwrap().shared_mailbox() {
+            filler.fill(&message).await.unwrap();
+        }
+        let mut driver = MailDriver::new(MailContext::new(&target, &[], client(1), clock).unwrap(), 0);
+        let view = MailAction::OpenView(Mailbox::Discussion);
+        let actions =
+            [MailAction::Open(Mailbox::Discussion), view, MailAction::DeleteOld(EntryDraw(7)), view];
+        let mut replies = Vec::new();
+        for action in actions {
+            let operation = MailOperation { item: CountedItem::OpenShared, action };
+            let reply = driver.perform(&operation, clock.now()).await;
+            let answer = MailAnswer::from_u64(reply.answer);
+            replies.push((reply.outcome, answer, driver.describe(&operation, &reply)));
+        }
+        let [_, (Outcome::Ok, before, _), (refused, _, why), (Outcome::Ok, after, _)] = &replies[..] else {
+            panic!("{replies:?}")
+        };
+        assert_eq!((before, after), (&MailAnswer::View(60), &MailAnswer::View(60)));
+        assert_ne!(*refused, Outcome::Ok);
+        assert!(why.contains("none of the run's"), "{why}");
+    });
 }
 
 /// Goal: driver and server agree about what each fault is.

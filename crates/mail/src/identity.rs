@@ -119,8 +119,8 @@ pub struct MessageNumber {
 /// The identity of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct MessageIdentity {
-    /// The load point of a run, as the run numbers them; 0 of messages that are there before load. No two load points that
-    /// a server has seen should have the same, because servers drop what has a Message-ID that they know.
+    /// The number of a load point; 0 of messages that are there before load. No two load points that a server has seen, of
+    /// any run, should have the same, because servers drop what has a Message-ID that they know.
     pub epoch: u32,
     /// The kind.
     pub kind: MessageKind,

@@ -134,7 +134,8 @@ impl Simulation {
             Workload::OrderEntry(orders) => self.run_users(point, OrderTerminals::new(orders, seed), take),
             Workload::Sql(sql) => self.run_users(point, SqlTransactions::new(sql, seed, point.load), take),
             Workload::Mail(mail) => {
-                self.run_users(point, MailUsers::new(mail, seed, point, self.plan.users_max()), take)
+                let epoch = benchmarks::mail::epoch(0, point);
+                self.run_users(point, MailUsers::new(mail, seed, epoch, self.plan.users_max()), take)
             }
             #[cfg(feature = "echo")]
             Workload::Echo(echo) => self.run_users(point, benchmarks::echo::Messages::new(echo, seed), take),

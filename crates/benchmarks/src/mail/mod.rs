@@ -35,16 +35,17 @@ pub struct MailUsers {
 }
 
 impl MailUsers {
-    /// Creates them for a workload with the seed of the run; `n_users` have a mailbox.
-    pub fn new(workload: &MailWorkload, seed: u64, point: LoadPoint, n_users: u32) -> MailUsers {
-        let load = workload.load(seed, epoch(point), n_users);
+    /// Creates them for a workload with the seed of the run and the epoch of their messages; `n_users` have a mailbox.
+    pub fn new(workload: &MailWorkload, seed: u64, epoch: u32, n_users: u32) -> MailUsers {
+        let load = workload.load(seed, epoch, n_users);
         MailUsers { load, n_kinds: workload.items().len() }
     }
 }
 
-/// Returns the number by which the messages of a load point are told from those of others; 0 has those before load.
-pub fn epoch(point: LoadPoint) -> u32 {
-    point.index.saturating_add(1)
+/// Returns the number by which the messages of a load point are told from those of others, where those of a run begin behind
+/// `first`; 0 have those that are there before load.
+pub fn epoch(first: u32, point: LoadPoint) -> u32 {
+    first.saturating_add(point.index).saturating_add(1)
 }
 
 /// Returns the operations with which a user opens its mailbox, reads in it and closes it: none that changes it.
@@ -156,7 +157,7 @@ impl Mix for MailUsers {
 
 #[cfg(test)]
 mod tests {
-    use model::{HasKind, Load, Outcome, Workload};
+    use model::{HasKind, Outcome, Workload};
 
     use super::*;
 
@@ -168,8 +169,7 @@ mod tests {
     }
 
     fn users(builtin: &Builtin) -> MailUsers {
-        let point = LoadPoint { index: 0, load: Load::Users(6) };
-        MailUsers::new(&workload(builtin), 1, point, 6)
+        MailUsers::new(&workload(builtin), 1, 1, 6)
     }
 
     /// Six loops of six users, to whom everything succeeds: of each kind as many as its share says, and the waiting of a loop is

@@ -280,13 +280,20 @@ impl UserSession {
         if uids.is_empty() { Ok(()) } else { self.imap.store(&ranges(&uids), UNREAD).await }
     }
 
+    /// Deletes a document of the shared mailbox, where others than the run may have documents, too: its identity is read first.
+    /// That another user has deleted it meanwhile is no failure.
     async fn delete_old(&mut self, draw: EntryDraw) -> Result<(), MailFailure> {
         let view = self.view_of(Mailbox::Discussion).await?;
         let among = u32::try_from(view.n()).unwrap_or(u32::MAX);
         let uid = draw.old(among).and_then(|entry| view.newest(entry.into()));
-        match uid {
-            Some(uid) => self.imap.delete(&[single(uid)]).await,
+        let Some(uid) = uid else { return Ok(()) };
+        let messages = Arc::clone(&self.context.options.messages);
+        match self.imap.page(PageNumbers::Uids(vec![uid]), &messages).await?.first() {
             None => Ok(()),
+            Some(PageEntry { identity: None, .. }) => {
+                Err(MailFailure::violation(Violation::Foreign, uid.into()))
+            }
+            Some(_) => self.imap.delete(&[single(uid)]).await,
         }
     }
 

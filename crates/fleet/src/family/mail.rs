@@ -4,6 +4,7 @@
 //! recipients look for what was accepted for them and nobody has seen.
 
 use std::fmt;
+use std::hash::{BuildHasher, RandomState};
 use std::net::SocketAddr;
 use std::rc::Rc;
 use std::str::FromStr;
@@ -156,13 +157,29 @@ enum AccountNames {
     Listed(AccountList),
 }
 
-/// What a run has done to a server.
-#[derive(Debug, Default)]
+/// The mailboxes of a server and its deliveries, as far as a run knows them.
+#[derive(Debug)]
 struct TargetState {
+    /// The number behind which the epochs of the run's load points begin: at random, so that no other run has the same on a
+    /// server that remains. Servers drop what has a Message-ID that they know, and it is found twice where they do not.
+    first_epoch: u32,
     /// Whether the mailboxes have been filled.
     is_filled: AtomicBool,
     /// The deliveries of a load point, by its epoch.
     deliveries: Mutex<Option<(u32, SharedLedger)>>,
+}
+
+impl Default for TargetState {
+    fn default() -> TargetState {
+        // Its keys are random.
+        let random = RandomState::new().hash_one(());
+        TargetState {
+            // As small as leaves room for load points before the probe's.
+            first_epoch: (random >> 33) as u32,
+            is_filled: AtomicBool::default(),
+            deliveries: Mutex::default(),
+        }
+    }
 }
 
 impl TargetState {
@@ -443,10 +460,10 @@ impl LoadTarget for MailServerTarget {
 
     fn run(&self, work: ThreadWork<'_>) -> Result<FamilyCounts, ThreadFailure> {
         let point = work.setup.point;
-        let epoch = epoch(point);
+        let epoch = epoch(self.state.first_epoch, point);
         let deliveries = Some(self.state.ledger_of(epoch));
         let (workload, context) = self.context(work.plan, work.clock, epoch, deliveries)?;
-        let users = MailUsers::new(workload, work.plan.seed, point, work.plan.users_max());
+        let users = MailUsers::new(workload, work.plan.seed, epoch, work.plan.users_max());
         work.run_with(users, |user| MailDriver::new(Rc::clone(&context), user))?;
         Ok(FamilyCounts::default())
     }
@@ -519,6 +536,7 @@ fn delivery_row(totals: &DeliveryTotals, seen_under_load: u64) -> CheckedRow {
 #[cfg(test)]
 mod tests {
     use ::mail::{Delivery, MessageIdentity, MessageKind, MessageNumber, MessagePlace};
+    use model::{Load, LoadPoint};
 
     use super::*;
 
@@ -548,6 +566,14 @@ mod tests {
             let error = text.parse::<MailHost>().unwrap_err().to_string();
             assert!(error.starts_with("expected `imap://") && !error.contains("secret"), "{text}: {error}");
         }
+    }
+
+    #[test]
+    fn each_run_on_a_server_has_epochs_of_its_own() {
+        let [one, other] = [TargetState::default(), TargetState::default()].map(|state| state.first_epoch);
+        assert_ne!(one, other);
+        let last = LoadPoint { index: 1_000_000, load: Load::Users(1) };
+        assert!(epoch(one.max(other), last) < PROBE_EPOCH);
     }
 
     /// The catalog has the names that the driver has for its codes.
