@@ -22,8 +22,8 @@ pub struct MailFillError {
 
 /// A client that fills mailboxes, a message at a time. Several fill them side by side.
 ///
-/// What is for users' own mailboxes is delivered over one session of LMTP, where the server has that, and what is for others is
-/// appended over IMAP. Those of one user come one after another, so that one session at a time is enough.
+/// Messages for users' own mailboxes are delivered over one session of LMTP, where the server has that; all others are appended
+/// over IMAP. Messages of one user come one after another, so that one session at a time is enough.
 #[derive(Debug)]
 pub struct MailboxFiller {
     context: Rc<MailContext>,

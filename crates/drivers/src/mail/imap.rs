@@ -107,7 +107,7 @@ impl ImapSession {
         if service.starts_tls() {
             session.start_tls().await?;
             session.link = service.encrypted(session.link).await?;
-            // What was told without encryption may be somebody else's word.
+            // Capabilities that were told without encryption may be somebody else's.
             session.responses.told = None;
             state = SessionState::Encrypted;
         }

@@ -147,7 +147,7 @@ pub(super) type TakeBytes<'a, T> = &'a mut dyn FnMut(&[u8]) -> Result<ReplyProgr
 pub(super) struct MailLink {
     stream: MeteredStream,
     buffers: Rc<MailBuffers>,
-    /// What came behind the last reply: no more than a buffer.
+    /// Bytes that came behind the last reply: no more than a buffer.
     unread: Vec<u8>,
     acknowledgment: Acknowledgment,
 }

@@ -184,7 +184,7 @@ impl Connection {
     async fn read_more(&mut self) -> Result<(), ConnectionEnd> {
         if !self.output.is_empty() {
             self.flush().await?;
-            // What comes next begins with a command.
+            // The next bytes begin a command.
             self.read_bytes = READ_BYTES;
         }
         self.worker.settle();

@@ -35,7 +35,7 @@ pub(super) enum Protocol {
     Lmtp,
 }
 
-/// Something that a server does in place of its answer to a command. `$TAG` in texts is the tag of the command.
+/// The act of a server in place of its answer to a command. `$TAG` in texts is the tag of the command.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Act {
     /// It says this.
@@ -52,7 +52,7 @@ pub(super) enum Act {
     HalfClose,
 }
 
-/// What a server does once, when a command with this text comes; the text of a greeting is `GREETING`, that of the end of a
+/// The act of a server when a command with this text comes for the first time; the text of a greeting is `GREETING`, that of the end of a
 /// message `END`.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Deviation {
