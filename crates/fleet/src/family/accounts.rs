@@ -64,14 +64,18 @@ impl AccountList {
         Ok(list)
     }
 
+    /// Returns the number of accounts.
+    pub fn n_accounts(&self) -> usize {
+        self.names.len()
+    }
+
     /// Returns the first so many users by their numbers.
     ///
     /// # Errors
     /// There are fewer.
     pub(super) fn directory(&self, n_users: u32) -> Result<MailDirectory, SetupError> {
-        let n_accounts = self.names.len();
         let names = self.names.get(..n_users as usize);
-        let names = names.ok_or(SetupError::TooFewAccounts { n_users, n_accounts })?;
+        let names = names.ok_or(SetupError::TooFewAccounts { n_users, n_accounts: self.n_accounts() })?;
         Ok(MailDirectory::listed(names.to_vec(), &self.domain)?)
     }
 

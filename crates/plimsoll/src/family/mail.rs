@@ -4,7 +4,8 @@ use std::path::Path;
 
 use drivers::Trust;
 use fleet::{AccountList, ExternalServer, MailHost};
-use model::{Family, Plan, Setting, Workload};
+use languages::without_credentials;
+use model::{Family, MailSecurity, Plan, Setting, Workload};
 
 use super::command_line::{
     BuiltInServer, FamilyCommandLine, OMIT_SUT, OTHER_SERVER, START_OR_OMIT, StartedServers, other_family,
@@ -40,7 +41,7 @@ pub(super) static COMMAND_LINE: FamilyCommandLine = FamilyCommandLine {
     embedded: None,
     settle: |candidate, _| settle_encryption(candidate),
     target_setting: |_, _| None,
-    check_plan: |_, _| Ok(()),
+    check_plan,
     think_time: None,
     calibration: &[],
     calibrated: |_| None,
@@ -75,17 +76,46 @@ fn trusting(server: &ExternalServer, plan: &Plan, trust: &Trust) -> ExternalServ
 }
 
 /// Gives a candidate the encryption that follows from its server as a setting: that of a target by its scheme, none of a
-/// server that is started.
+/// server that is started. Without TLS from the first byte a target can have STARTTLS: the definition says, unless the run does.
 ///
 /// # Errors
 /// The setting is there with another value.
 fn settle_encryption(one: &mut Candidate) -> Result<(), Failure> {
     let possible: &[&str] = match one.external().and_then(mail_host) {
         Some(MailHost { is_secure: true, .. }) => &["on"],
+        Some(_) if one.setting(Setting::MAIL_TLS).is_none() => return Ok(()),
         Some(_) => &["off", "starttls"],
         None => &["off"],
     };
     one.settle(Family::Mail, Setting::MAIL_TLS, possible)
+}
+
+/// Checks that a target has the encryption of a plan, and an account for each of its users.
+fn check_plan(one: &Candidate, plan: &Plan) -> Result<(), Failure> {
+    let (Some(server), Workload::Mail(workload)) = (one.external().and_then(mail_host), &plan.workload)
+    else {
+        return Ok(());
+    };
+    if workload.security == MailSecurity::On && !server.is_secure {
+        let id = &plan.benchmark.id;
+        let error = format!(
+            "`tls = \"on\"` in `[protocol]` of the benchmark `{id}` is TLS from the first byte, but `{}` is a target without",
+            without_credentials(&server.to_string())
+        );
+        return Err(Failure::usage(error).hint("name an `imaps://` target, or add `--set tls=starttls`"));
+    }
+    check_accounts(server, plan.users_max())
+}
+
+fn check_accounts(server: &MailHost, n_users: u32) -> Result<(), Failure> {
+    let n_accounts = server.accounts.as_ref().map_or(0, AccountList::n_accounts);
+    if n_users as usize <= n_accounts {
+        return Ok(());
+    }
+    let accounts = if n_accounts == 1 { "account" } else { "accounts" };
+    let error =
+        format!("`{}` has {n_accounts} {accounts}, and the plan has {n_users} users", server.accounts_file);
+    Err(Failure::usage(error).hint(format!("add accounts, or use fewer users: `--load {n_accounts}`")))
 }
 
 /// Returns the arguments of the built-in mail server, with an account for each user of a plan.

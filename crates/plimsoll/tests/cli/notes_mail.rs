@@ -58,3 +58,64 @@ fn targets_with_mistakes_are_refused() {
         assert!(text.contains(expected), "{target}: {text}");
     }
 }
+
+/// The parts of an own definition: STARTTLS and few users.
+const OWN: &str = r#"
+format = 1
+id = "own-mail"
+version = 1
+title = "Own mail"
+summary = "Users of our own."
+family = "mail"
+headline = "weighted-rate"
+[workload]
+[protocol]
+tls = "TLS"
+[load]
+users = "3"
+[phases]
+steady = "10 s"
+"#;
+
+/// Goal: passwords of users go in clear only where the user says so, in the definition or in the run.
+#[test]
+fn encryption_that_the_target_leaves_open_is_that_of_the_definition() {
+    let fixture = Fixture::new();
+    fixture.write("users.txt", "anna@x.test:a\nbo@x.test:b\ncora@x.test:c\n");
+    let run = |tls: &str, scheme: &str, more: &[&str]| {
+        fixture.write("own.toml", &OWN.replace("TLS", tls));
+        let target = format!("{scheme}://127.0.0.1:1?accounts=users.txt");
+        fixture.run(&[&["run", "own.toml", "--dry-run", "--target", &target][..], more].concat())
+    };
+    let security = |tls: &str, scheme: &str, more: &[&str]| {
+        let value = run(tls, scheme, &[&["--json"][..], more].concat()).expect(0).json();
+        value["plan"]["workload"]["mail"]["security"].as_str().unwrap().to_owned()
+    };
+    assert_eq!(security("starttls", "imap", &[]), "starttls");
+    assert_eq!(security("off", "imap", &[]), "off");
+    assert_eq!(security("off", "imaps", &[]), "on");
+    assert_eq!(security("on", "imaps", &[]), "on");
+    assert_eq!(security("starttls", "imap", &["--set", "tls=off"]), "off");
+    assert_eq!(security("off", "imap", &["--set", "tls=starttls"]), "starttls");
+    run("on", "imap", &[]).expect(2).expect_stderr(
+        "`tls = \"on\"` in `[protocol]` of the benchmark `own-mail` is TLS from the first byte",
+    );
+    run("off", "imap", &["--set", "tls=on"]).expect(2).expect_stderr("which contradicts `tls=on`");
+}
+
+/// Goal: before anything is filled, each user of the plan has an account.
+#[test]
+fn too_few_accounts_are_refused_before_the_run() {
+    let fixture = Fixture::new();
+    fixture.write("users.txt", "anna@x.test:a\nbo@x.test:b\n");
+    fixture.write("own.toml", &OWN.replace("TLS", "off"));
+    let run = |load: &str| {
+        let target = ["--target", "imap://127.0.0.1:1?accounts=users.txt", "--load", load];
+        fixture.run(&[&["run", "own.toml", "--dry-run"][..], &target].concat())
+    };
+    run("2").expect(0);
+    run("2,3")
+        .expect(2)
+        .expect_stderr("`users.txt` has 2 accounts, and the plan has 3 users")
+        .expect_stderr("hint: add accounts, or use fewer users: `--load 2`");
+}
