@@ -5,7 +5,7 @@ use std::sync::Arc;
 use fleet::{
     AgentFleet, AgentOptions, AgentPlace, ConnectError, ConnectProblem, ConnectedAgent, LoadMachines,
 };
-use model::{AGENT_THREADS_MAX, AgentPlan, Plan};
+use model::{AGENT_THREADS_MAX, AgentPlan, Family, Plan};
 
 use crate::arguments::AgentsArgument;
 use crate::candidate::{Candidate, ChosenServer};
@@ -84,13 +84,18 @@ impl LoadAgents {
                    users or more machines"))
     }
 
-    /// Checks that agents can load a server.
+    /// Checks that agents can load a server of a family.
     ///
     /// # Errors
-    /// It is within this process, or on this machine and they are not.
-    pub(crate) fn check(&self, candidate: &Candidate) -> Result<(), Failure> {
+    /// It is within this process, or on this machine and they are not, or no agent can load the family.
+    pub(crate) fn check(&self, candidate: &Candidate, family: Family) -> Result<(), Failure> {
         if self.places.is_empty() {
             return Ok(());
+        }
+        if family == Family::Mail {
+            return Err(
+                Failure::usage("load agents cannot load mail servers yet").hint("run without `--agents`")
+            );
         }
         if let ChosenServer::Embedded(embedded) = &candidate.server {
             let why = format!("`--agents` cannot load {}: the data are {}", candidate.title, embedded.place);

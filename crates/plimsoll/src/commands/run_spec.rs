@@ -126,7 +126,8 @@ impl RunSpec {
     /// # Errors
     /// They cannot, or one of them cannot be used.
     pub(super) fn with_agents_for(self, candidates: &[Candidate]) -> Result<RunSpec, Failure> {
-        candidates.iter().try_for_each(|candidate| self.agents.check(candidate))?;
+        let family = self.chosen.benchmark.definition.family();
+        candidates.iter().try_for_each(|candidate| self.agents.check(candidate, family))?;
         Ok(RunSpec { agents: self.agents.connect()?, ..self })
     }
 

@@ -196,6 +196,10 @@ fn agents_that_cannot_load_a_server_are_refused() {
         .run(&["run", "netbench", "--quick", "--agents", "local=2", "--target", "file:///srv"])
         .expect(2)
         .expect_stderr("`--agents` cannot load a directory");
+    fixture
+        .run(&["run", "notes-mail", "--quick", "--agents", "local=2"])
+        .expect(2)
+        .expect_stderr("load agents cannot load mail servers yet");
 }
 
 /// Runs a benchmark with an agent through `ssh`.
