@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 
 use analysis::VerdictState;
 use analysis::compare::{
-    ChangeBound, CompareError, Comparison, JudgedBound, MismatchPolicy, RunInput, compare, judge_bounds,
+    ChangeBound, CompareError, Comparison, JudgedBound, MismatchPolicy, RunInput, ServerAnswer, compare,
+    judge_bounds,
 };
 use disclosure::CampaignRun;
 use serde_json::json;
@@ -109,7 +110,7 @@ impl CampaignOutcome {
             _ => Vec::new(),
         };
         let of_bounds = judged_bounds::exit(&judged, output.is_strict);
-        let exit = of_runs(exits, are_turns, comparison.as_ref().and_then(|one| one.as_ref().ok()));
+        let exit = of_runs(exits, are_turns, comparison.as_ref().and_then(|one| one.as_ref().ok()), finished);
         // A bound that is exceeded is the answer to a question; a run that is not valid leaves it open.
         let exit = if exit == Exit::Valid || of_bounds == Exit::Limit { of_bounds } else { exit };
         let is_unjudged = !output.bounds.is_empty() && judged.is_empty() && exit == Exit::Valid;
@@ -119,15 +120,31 @@ impl CampaignOutcome {
 
 /// Returns the exit code of several runs: that of the first that is not valid. Of turns of servers that are compared, a few
 /// that are not valid are left out of the answer; only one that failed, or was stopped, counts, and the lack of an answer.
-fn of_runs(exits: &[Exit], are_turns: bool, comparison: Option<&Comparison>) -> Exit {
-    let answers = comparison.map_or(&[][..], |comparison| &comparison.answers);
-    let n_others = comparison.map_or(0, |comparison| comparison.sides.len().saturating_sub(1));
-    let has_answer = 0 < n_others
-        && answers.len() == n_others
-        && answers.iter().all(|answer| answer.change.interval.is_some());
+fn of_runs(
+    exits: &[Exit],
+    are_turns: bool,
+    comparison: Option<&Comparison>,
+    finished: &[FinishedRun<'_>],
+) -> Exit {
+    let has_answer = comparison.is_some_and(|comparison| {
+        let asked = asked_sides(comparison, finished);
+        let has_interval = |answer: &ServerAnswer| answer.change.interval.is_some();
+        let is_answered = |side| comparison.answers.iter().any(|one| one.side == side && has_interval(one));
+        !asked.is_empty() && asked.into_iter().all(is_answered)
+    });
     let counts = |exit: &Exit| *exit != Exit::Valid && !(has_answer && *exit == Exit::Invalid);
     let without_failure = if are_turns && !has_answer { Exit::Invalid } else { Exit::Valid };
     exits.iter().copied().find(counts).unwrap_or(without_failure)
+}
+
+/// Returns the sides of a comparison that its answers are about: those of other servers than the first. With settings in
+/// turn a server has several sides.
+fn asked_sides(comparison: &Comparison, finished: &[FinishedRun<'_>]) -> Vec<usize> {
+    let state = |side: usize| {
+        let run = comparison.sides[side].runs.first().and_then(|run| finished.get(*run));
+        run.and_then(|run| run.results.plan.sut.label.as_ref())
+    };
+    (1..comparison.sides.len()).filter(|side| state(*side) != state(0)).collect()
 }
 
 /// Returns the comparison of runs that have ended, as it is so far; `None` if they cannot be compared.
@@ -231,6 +248,7 @@ fn print_campaign(
             print("\nNo answer: at no load are three turns of each server valid.")?;
         }
         comparison.map_or(Ok(()), print_comparison)?;
+        comparison.map_or(Ok(()), |comparison| print_unanswered(comparison, finished))?;
         print_invalid_turns(finished)?;
     } else {
         finished.iter().try_for_each(print_verdict)?;
@@ -246,6 +264,19 @@ fn print_campaign(
         Some(folder) if are_turns => print(&folder.display().to_string()),
         _ => finished.iter().try_for_each(|run| print(&run.file.display().to_string())),
     }
+}
+
+/// Names the sides that have no answer where others have one.
+fn print_unanswered(comparison: &Comparison, finished: &[FinishedRun<'_>]) -> Result<(), Failure> {
+    if comparison.answers.is_empty() {
+        return Ok(());
+    }
+    let has_answer = |side: &usize| comparison.answers.iter().any(|answer| answer.side == *side);
+    let first = &comparison.sides[0].name;
+    asked_sides(comparison, finished).into_iter().filter(|side| !has_answer(side)).try_for_each(|side| {
+        let name = &comparison.sides[side].name;
+        print(&format!("\nNo answer about {name}: at no load are three turns of it and of {first} valid."))
+    })
 }
 
 /// Prints a run's verdict.
@@ -386,6 +417,27 @@ mod tests {
         // Two turns of each are valid, and too few for an answer.
         let few = CampaignOutcome::of(&turns(11)[..4], &[Exit::Valid], MismatchPolicy::Refuse, true, &PLAIN);
         assert_eq!(few.exit, Exit::Invalid);
+    }
+
+    /// Goal: a comparison of two servers with two settings each has an answer, although none is between settings of one server.
+    #[test]
+    fn servers_that_took_turns_with_several_settings_have_an_answer() {
+        let sides = ["A, x", "A, y", "B, x", "B, y"];
+        let backward = sides.into_iter().rev();
+        let order = sides.into_iter().chain(backward).chain(sides);
+        let of = |(place, label): (i64, &'static str)| {
+            let mut run = finished(label, closed_plan(3, &[2], phases(0, 2)), 10);
+            run.results.plan.sut = SutPlan { label: Some(label[..1].to_owned()), ..SutPlan::of("external") };
+            run.results.began = vec![(0, WallTime(place))];
+            run
+        };
+        let runs: Vec<FinishedRun<'_>> = (0..).zip(order).map(of).collect();
+        let of_runs = |runs| CampaignOutcome::of(runs, &[Exit::Valid], MismatchPolicy::Allow, true, &PLAIN);
+        let outcome = of_runs(&runs[..]);
+        let comparison = outcome.comparison.unwrap().unwrap();
+        let answered: Vec<usize> = comparison.answers.iter().map(|answer| answer.side).collect();
+        assert_eq!((comparison.sides.len(), answered, outcome.exit), (4, vec![2, 3], Exit::Valid));
+        assert_eq!(of_runs(&runs[..8]).exit, Exit::Invalid, "two turns of each are too few");
     }
 
     /// Plans that differ are compared only where they are meant to differ.
