@@ -40,7 +40,7 @@ pub(crate) fn announcement(runs: &[PlannedRun], n_certain: usize) -> String {
 }
 
 /// Returns the first run of each server.
-fn servers(runs: &[PlannedRun]) -> Vec<&PlannedRun> {
+pub(crate) fn servers(runs: &[PlannedRun]) -> Vec<&PlannedRun> {
     let is_first = |(index, run): &(usize, &PlannedRun)| {
         !runs[..*index].iter().any(|other| is_of_one_server(other, run))
     };

@@ -71,45 +71,72 @@ pub(crate) fn watched_on(source: &MonitorSource, watched: &[WatchArgument]) -> V
     watched.iter().filter(is_there).map(|one| one.selector.clone()).collect()
 }
 
-/// An observer that passes the events of runs to the progress display and to telemetry.
+/// The observers of runs that may come in several batches: telemetry of all of them, and the progress display of each batch.
 pub(crate) struct Observers {
-    progress: Progress,
     telemetry: Option<Telemetry>,
+    /// The progress display that the user requested.
+    asked: Option<DisplayKind>,
+    /// The clock that began when the user did.
+    clock: RealClock,
 }
 
 impl Observers {
-    /// Creates the observers of runs, and prints the address of the metrics endpoint. `asked` is the progress display that
-    /// the user requested; `clock` began when the user did.
+    /// Starts to observe runs, and prints the address of the metrics endpoint. `asked` is the progress display that the user
+    /// requested; `clock` began when the user did.
     pub(crate) fn new(
         runs: &[PlannedRun],
         metrics: &MetricsArguments,
         asked: Option<DisplayKind>,
         clock: RealClock,
     ) -> Result<Observers, Failure> {
-        let plans: Vec<Plan> = runs.iter().map(|run| run.plan.clone()).collect();
-        let labels: Vec<String> = runs.iter().map(|run| run.candidate.label.clone()).collect();
         let telemetry = match metrics {
             MetricsArguments { prometheus: None, otlp: None } => None,
-            _ => Some(start(&plans, &labels, metrics)?),
+            _ => Some(start(runs, metrics)?),
         };
         if let Some(address) = telemetry.as_ref().and_then(Telemetry::address) {
             eprint(format!("metrics       http://{address}/metrics\n"));
         }
-        Ok(Observers { progress: Progress::new(&plans, &labels, asked, clock), telemetry })
+        Ok(Observers { telemetry, asked, clock })
     }
 
-    /// Closes the display and exports the remaining metrics.
-    pub(crate) fn end(mut self) {
-        self.progress.end();
+    /// Returns the observer of a batch of the runs, the first of which has this index among all.
+    pub(crate) fn of_batch(&mut self, batch: &[PlannedRun], first: usize) -> BatchObserver<'_> {
+        let plans: Vec<Plan> = batch.iter().map(|run| run.plan.clone()).collect();
+        let labels: Vec<String> = batch.iter().map(|run| run.candidate.label.clone()).collect();
+        let progress = Progress::new(&plans, &labels, self.asked, self.clock);
+        let mut telemetry = self.telemetry.as_mut();
+        if let Some(telemetry) = &mut telemetry {
+            telemetry.select_run(first);
+        }
+        BatchObserver { progress, telemetry, first }
+    }
+
+    /// Exports the remaining metrics.
+    pub(crate) fn end(self) {
         self.telemetry.map_or_else(Vec::new, Telemetry::end).into_iter().for_each(warn);
     }
 }
 
-fn start(plans: &[Plan], labels: &[String], metrics: &MetricsArguments) -> Result<Telemetry, Failure> {
-    let name = |(plan, label): (&Plan, &String)| MonitoredRun {
+/// An observer that passes the events of a batch of runs to its progress display and to telemetry.
+pub(crate) struct BatchObserver<'a> {
+    progress: Progress,
+    telemetry: Option<&'a mut Telemetry>,
+    /// The index of the first run of the batch among all.
+    first: usize,
+}
+
+impl BatchObserver<'_> {
+    /// Closes the display.
+    pub(crate) fn end(mut self) {
+        self.progress.end();
+    }
+}
+
+fn start(runs: &[PlannedRun], metrics: &MetricsArguments) -> Result<Telemetry, Failure> {
+    let name = |PlannedRun { plan, candidate, .. }: &PlannedRun| MonitoredRun {
         benchmark: plan.benchmark.id.clone(),
         version: plan.benchmark.version,
-        server: label.clone(),
+        server: candidate.label.clone(),
         transferred: plan.catalog.transferred.clone(),
         score_unit: plan.catalog.words.score.clone(),
     };
@@ -118,7 +145,7 @@ fn start(plans: &[Plan], labels: &[String], metrics: &MetricsArguments) -> Resul
         push: metrics.otlp.clone(),
         program: env!("CARGO_PKG_VERSION").to_owned(),
     };
-    let load_cpus = plans.first().map_or_else(Vec::new, |plan| plan.load_cpus());
+    let load_cpus = runs.first().map_or_else(Vec::new, |run| run.plan.load_cpus());
     // If the system refuses, the export costs the run a little more, which the run's own checks detect.
     let deprioritize_thread = move || {
         let _ = testbed::lower_priority(NICE);
@@ -126,18 +153,18 @@ fn start(plans: &[Plan], labels: &[String], metrics: &MetricsArguments) -> Resul
             let _ = testbed::pin_current_thread(&load_cpus);
         }
     };
-    let runs = plans.iter().zip(labels).map(name).collect();
+    let runs = runs.iter().map(name).collect();
     Telemetry::start(options, runs, deprioritize_thread).map_err(|error| match error {
         TelemetryError::Push(_) => Failure::new(Exit::Refused, error).hint(OBSERVERS_HINT),
         _ => Failure::new(Exit::Usage, error),
     })
 }
 
-impl Observer for Observers {
+impl Observer for BatchObserver<'_> {
     fn event(&mut self, event: Event<'_>) {
-        if let Some(telemetry) = &mut self.telemetry {
+        if let Some(telemetry) = self.telemetry.as_mut() {
             match &event {
-                Event::Turn(run) => telemetry.select_run(*run),
+                Event::Turn(run) => telemetry.select_run(self.first + run),
                 Event::LoadPoint(point) => telemetry.load_point(*point),
                 Event::Interval(record) => telemetry.interval(record),
                 Event::Status(status) => telemetry.status(status),

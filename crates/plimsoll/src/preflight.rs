@@ -103,8 +103,18 @@ pub(crate) fn check_output_path(out: Option<&Path>) -> Result<(), Failure> {
 
 /// Returns the total time under load of all plans, with all load points that they may add; for a search, an estimate.
 pub(crate) fn load_time(runs: &[PlannedRun]) -> Nanos {
+    time_of_points(runs, Plan::n_points_max)
+}
+
+/// Returns the same without the load points that plans may add.
+pub(crate) fn load_time_least(runs: &[PlannedRun]) -> Nanos {
+    time_of_points(runs, |plan| plan.search.is_none().then_some(plan.load_points.len()))
+}
+
+/// Returns the time under load of as many load points of each plan; of a search, whose number is not known, an estimate.
+fn time_of_points(runs: &[PlannedRun], n_points: impl Fn(&Plan) -> Option<usize>) -> Nanos {
     let of_run = |PlannedRun { plan, .. }: &PlannedRun| {
-        let n = plan.n_points_max().unwrap_or(SEARCH_POINTS);
+        let n = n_points(plan).unwrap_or(SEARCH_POINTS);
         (plan.phases.quiet + plan.phases.issuing()).0.saturating_mul(n as u64)
     };
     Nanos(runs.iter().map(of_run).fold(0, u64::saturating_add))

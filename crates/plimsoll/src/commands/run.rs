@@ -1,5 +1,6 @@
 //! `run`: runs a benchmark and writes its report.
 
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 
@@ -18,7 +19,7 @@ use super::planner::Planner;
 use super::run_spec::RunSpec;
 use super::{export, in_flight, load_threads, print, print_json, think_time};
 use crate::access;
-use crate::announcement::{announce, announcement};
+use crate::announcement::{announce, announcement, servers};
 use crate::arguments::RunArguments;
 use crate::candidate::{Candidate, ChosenServer};
 use crate::exit::{Exit, Failure};
@@ -57,15 +58,15 @@ pub(super) fn perform(arguments: RunArguments, as_json: bool) -> Result<Exit, Fa
     let mut runs = planned(&planner, candidates)?;
     check_files_dir(&spec, &runs)?;
     preflight::check_output_path(spec.out.as_deref())?;
+    let n_certain = n_certain(&spec, &runs);
     if !spec.dry_run {
-        announce_long(&runs);
+        announce_long(&runs, n_certain);
     }
     planner.set_quotas(&mut runs)?;
     let has_filelist = filelist(&runs[0].candidate.settings).is_some();
     let read = spec.all_chosen().map(|chosen| secrets::read(chosen, has_filelist));
     let secrets = read.collect::<Result<Vec<Secrets>, Failure>>()?;
     let trust = trust_in(&spec, &runs)?;
-    let n_certain = n_certain(&spec, &runs);
     if spec.dry_run {
         return dry_run(&runs, n_certain, as_json);
     }
@@ -75,7 +76,7 @@ pub(super) fn perform(arguments: RunArguments, as_json: bool) -> Result<Exit, Fa
     load_threads::choose(&mut runs, &context)?;
     make_folders(&runs)?;
     announce(&runs, n_certain);
-    runs.iter().for_each(warn_about_machine);
+    warn_about_machine(&runs);
     if let Some(junit) = &spec.junit {
         // Replaces an older file, which must not be mistaken for this run's, and reports mistakes before hours are spent.
         export::write_junit(junit, std::iter::empty())?;
@@ -163,16 +164,26 @@ fn trust_in(spec: &RunSpec, runs: &[PlannedRun]) -> Result<Trust, Failure> {
 
 /// Prints the plan without running it.
 fn dry_run(runs: &[PlannedRun], n_certain: usize, as_json: bool) -> Result<Exit, Failure> {
-    let seconds = preflight::load_time(runs).as_secs_f64();
+    let most = preflight::load_time(runs).as_secs_f64();
+    let least = preflight::load_time_least(&runs[..n_certain]).as_secs_f64();
     let named = || runs.iter().map(|run| json!({ "server": run.candidate.label, "plan": run.plan }));
     match (as_json, runs) {
         (true, [PlannedRun { candidate, plan, .. }]) => {
             let server = &candidate.label;
-            print_json(&json!({ "format": 1, "server": server, "load_s": seconds, "plan": plan }))?;
+            print_json(&json!({
+                "format": 1,
+                "server": server,
+                "load_s": most,
+                "load_least_s": least,
+                "plan": plan,
+            }))?;
         }
-        (true, _) => {
-            print_json(&json!({ "format": 1, "load_s": seconds, "plans": named().collect::<Vec<_>>() }))?;
-        }
+        (true, _) => print_json(&json!({
+            "format": 1,
+            "load_s": most,
+            "load_least_s": least,
+            "plans": named().collect::<Vec<_>>(),
+        }))?,
         (false, _) => print(&announcement(runs, n_certain))?,
     }
     Ok(Exit::Valid)
@@ -218,13 +229,14 @@ fn make_folder(folder: &Path) -> Result<(), Failure> {
     })
 }
 
-/// Announces the duration of a long run.
-fn announce_long(runs: &[PlannedRun]) {
+/// Announces the duration of a long run, of which the first `n_certain` runs are performed in any case.
+fn announce_long(runs: &[PlannedRun], n_certain: usize) {
     let time = preflight::load_time(runs);
     // A number of operations takes what the server needs for it.
     let is_limited = runs.iter().any(|run| run.plan.operations.is_some());
     if LONG < time && !is_limited {
-        let about = if runs.iter().any(|run| run.plan.refinement.is_some()) { "at most" } else { "about" };
+        let may_be_less = n_certain < runs.len() || runs.iter().any(|run| run.plan.refinement.is_some());
+        let about = if may_be_less { "at most" } else { "about" };
         eprint(format!(
             "This takes {about} {}. Press Ctrl-C to stop and keep the records so far.\n",
             length(time)
@@ -232,13 +244,21 @@ fn announce_long(runs: &[PlannedRun]) {
     }
 }
 
-/// Prints the failed checks of `doctor` for this plan as warnings.
-fn warn_about_machine(run: &PlannedRun) {
+/// Prints the failed checks of `doctor` for these plans as warnings, each once.
+fn warn_about_machine(runs: &[PlannedRun]) {
     units::raise_open_files();
-    let input = requirements(&run.plan, run.plan.sut.name != "external", None);
-    for check in examine(&input, probe_quota()).iter().filter(|check| check.state == CheckState::Bad) {
-        warn(format!("{}: {}", check.name, check.found));
-        eprint(format!("hint: {}", check.advice));
+    let mut said = Vec::new();
+    for run in servers(runs) {
+        let input = requirements(&run.plan, run.plan.sut.name != "external", None);
+        for check in examine(&input, probe_quota()).into_iter().filter(|check| check.state == CheckState::Bad)
+        {
+            let text = format!("{}: {}", check.name, check.found);
+            if !said.contains(&text) {
+                warn(&text);
+                eprint(format!("hint: {}", check.advice));
+                said.push(text);
+            }
+        }
     }
 }
 
@@ -285,25 +305,56 @@ fn run_until_settled(
     n_certain: usize,
     context: &RunContext<'_>,
 ) -> Result<Vec<Option<Failure>>, Failure> {
-    let mut failures = Vec::new();
-    for batch in runs.chunks(n_certain.max(1)) {
-        failures.extend(run(batch, context)?);
-        let done = &runs[..failures.len()];
-        let has_failed = failures.iter().any(Option::is_some) || interrupt::flag().load(Ordering::Relaxed);
-        if has_failed || done.len() == runs.len() {
-            break;
-        }
+    let spec = context.planner.spec;
+    let mut observers = Observers::new(runs, &spec.metrics, spec.display, context.clock)?;
+    let is_unsettled = |n_done: usize| {
         // Without an answer the turns are not valid, and more of them would not be, either.
-        let Some(known_within) = compare_so_far(done)?.and_then(|comparison| unsettled(&comparison)) else {
-            break;
+        let comparison = compare_so_far(&runs[..n_done])?;
+        let Some(known_within) = comparison.and_then(|comparison| unsettled(&comparison)) else {
+            return Ok(false);
         };
-        let more = &runs[done.len()..runs.len().min(done.len() + n_certain)];
+        let more = &runs[n_done..runs.len().min(n_done + n_certain)];
         eprint(format!(
             "The ratio is known within {:.1} %: {} more turns of each server, {}.\n",
             100.0 * known_within.0,
-            context.planner.spec.sut.repeat.unwrap_or(1),
+            spec.sut.repeat.unwrap_or(1),
             length(preflight::load_time(more))
         ));
+        Ok(true)
+    };
+    let ended =
+        in_batches(runs.len(), n_certain, |batch| run(runs, batch, &mut observers, context), is_unsettled);
+    observers.end();
+    ended
+}
+
+/// Performs runs by their indexes, `n_certain` at a time, as long as all succeed and, after so many, `is_unsettled`.
+///
+/// # Errors
+/// Those of the first batch. What prevents a later one is told as a warning: the runs before it are there, and count.
+fn in_batches(
+    n_runs: usize,
+    n_certain: usize,
+    mut perform: impl FnMut(Range<usize>) -> Result<Vec<Option<Failure>>, Failure>,
+    mut is_unsettled: impl FnMut(usize) -> Result<bool, Failure>,
+) -> Result<Vec<Option<Failure>>, Failure> {
+    let mut failures: Vec<Option<Failure>> = Vec::new();
+    while failures.len() < n_runs {
+        let first = failures.len();
+        let ended = match first {
+            0 => Some(perform(0..n_runs.min(n_certain))?),
+            _ => is_unsettled(first)
+                .and_then(|more| more.then(|| perform(first..n_runs.min(first + n_certain))).transpose())
+                .unwrap_or_else(|failure| {
+                    warn(format!("there are no more turns: {}", failure.message()));
+                    None
+                }),
+        };
+        let Some(ended) = ended.filter(|ended| !ended.is_empty()) else { break };
+        failures.extend(ended);
+        if failures.iter().any(Option::is_some) || interrupt::flag().load(Ordering::Relaxed) {
+            break;
+        }
     }
     Ok(failures)
 }
@@ -314,15 +365,21 @@ fn unsettled(comparison: &Comparison) -> Option<Ratio> {
     answers.filter_map(ServerAnswer::known_within).max_by(|one, other| one.0.total_cmp(&other.0))
 }
 
-/// Performs all runs, interleaved. Returns the failure of each, if any.
-fn run(runs: &[PlannedRun], context: &RunContext<'_>) -> Result<Vec<Option<Failure>>, Failure> {
-    let spec = context.planner.spec;
-    let mut observers = Observers::new(runs, &spec.metrics, spec.display, context.clock)?;
+/// Performs a batch of the runs, interleaved. Returns the failure of each, if any.
+fn run(
+    runs: &[PlannedRun],
+    batch: Range<usize>,
+    observers: &mut Observers,
+    context: &RunContext<'_>,
+) -> Result<Vec<Option<Failure>>, Failure> {
+    let first = batch.start;
+    let runs = &runs[batch];
     let requests = runs.iter().map(|run| request(run, runs, context));
     let requests = requests.collect::<Result<Vec<RunRequest>, Failure>>()?;
+    let mut observers = observers.of_batch(runs, first);
     let results = fleet::run(&requests, order(runs), &mut observers, &interrupt::flag());
     observers.end();
-    let is_own = spec.chosen.source.is_own();
+    let is_own = context.planner.spec.chosen.source.is_own();
     Ok(results.into_iter().map(|result| result.err().map(|error| Failure::of_run(error, is_own))).collect())
 }
 
@@ -401,4 +458,37 @@ fn files_dir(spec: &RunSpec, runs: &[PlannedRun], run: &PlannedRun) -> Result<Pa
         None | Some(0) => paths::files_dir(id),
         Some(index) => paths::files_dir(&format!("{id}@{}", index + 1)),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Performs 12 runs, four at a time, by a fake; returns the number of those that have ended, and of the batches that began.
+    fn batches(
+        of_batch: impl Fn(usize) -> Result<Option<Failure>, Failure>,
+        is_unsettled: impl FnMut(usize) -> Result<bool, Failure>,
+    ) -> (Option<usize>, usize) {
+        let mut n_batches = 0;
+        let perform = |batch: Range<usize>| {
+            n_batches += 1;
+            let mut ended: Vec<Option<Failure>> = batch.clone().skip(1).map(|_| None).collect();
+            ended.push(of_batch(n_batches)?);
+            Ok(ended)
+        };
+        (in_batches(12, 4, perform, is_unsettled).ok().map(|ended| ended.len()), n_batches)
+    }
+
+    /// Goal: turns that were measured are never thrown away by what comes after them.
+    #[test]
+    fn batches_follow_until_the_answer_is_settled_or_there_is_no_next_one() {
+        let fails = || Failure::new(Exit::Testbed, "the port is in use");
+        assert_eq!(batches(|_| Ok(None), |_| Ok(true)), (Some(12), 3));
+        assert_eq!(batches(|_| Ok(None), |n_done| Ok(n_done < 8)), (Some(8), 2));
+        assert_eq!(batches(|_| Ok(None), |_| Ok(false)), (Some(4), 1));
+        assert_eq!(batches(|_| Ok(Some(fails())), |_| Ok(true)), (Some(4), 1));
+        assert_eq!(batches(|n| if n == 2 { Err(fails()) } else { Ok(None) }, |_| Ok(true)), (Some(4), 2));
+        assert_eq!(batches(|_| Ok(None), |_| Err(fails())), (Some(4), 1));
+        assert_eq!(batches(|_| Err(fails()), |_| Ok(true)), (None, 1));
+    }
 }
