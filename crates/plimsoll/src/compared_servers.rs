@@ -32,10 +32,11 @@ pub(crate) fn check_number(n: usize, labels: &[String]) -> Result<(), Failure> {
     Err(Failure::usage(error).hint("give each server a label, in the order of the servers, or none of them"))
 }
 
-/// Refuses loads at which servers cannot be compared: those of a search, which are each server's own, and one that changes.
+/// Refuses loads at which servers cannot be compared: those of a search, which are each server's own, one that changes, and a
+/// number of operations that a server gets in all.
 ///
 /// # Errors
-/// `--find-max` or stages are given.
+/// `--find-max`, `-n` or stages are given.
 pub(crate) fn refuse_own_loads(plan: &PlanArguments) -> Result<(), Failure> {
     if plan.shape.is_given() {
         return Err(Failure::usage("a load that changes over time cannot be used with servers that are compared").hint(
@@ -46,6 +47,10 @@ pub(crate) fn refuse_own_loads(plan: &PlanArguments) -> Result<(), Failure> {
         return Err(Failure::usage("`--find-max` cannot be used with servers that are compared").hint(
             "servers are compared at the same loads: `--load 10,20,50`; or search for each by itself",
         ));
+    }
+    if let Some(n) = plan.overrides.operations {
+        return Err(Failure::usage("`-n` cannot be used with servers that are compared")
+            .hint(format!("load each by itself: `plimsoll run URL -n {n}`")));
     }
     Ok(())
 }

@@ -42,7 +42,8 @@ pub(crate) fn check_different(candidates: &[Candidate]) -> Result<Vec<String>, F
     Ok(remarks)
 }
 
-/// Checks that a number of operations is that of a server's only run: the server is not to get more.
+/// Checks that a number of operations is that of a server's only run: the server is not to get more. Of servers that are
+/// compared it was refused before.
 ///
 /// # Errors
 /// A server that is already running has several runs.
@@ -52,12 +53,10 @@ pub(crate) fn check_operations(operations: Option<u64>, candidates: &[Candidate]
     match operations {
         Some(n) if n_servers < n_runs => {
             let error = format!(
-                "`-n {n}` is the number of operations that a server gets in all, but each has {} runs",
-                n_runs / n_servers.max(1)
+                "`-n {n}` is the number of operations that a server gets in all, but it has {n_runs} runs"
             );
-            Err(Failure::usage(error).hint(
-                "load it once, without `--repeat` and `--compare`, and with one value for each setting",
-            ))
+            Err(Failure::usage(error)
+                .hint("load it once, without `--repeat`, and with one value for each setting"))
         }
         _ => Ok(()),
     }

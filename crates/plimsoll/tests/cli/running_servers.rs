@@ -89,6 +89,17 @@ fn servers_that_cannot_be_compared_are_refused() {
             2,
             "`--find-max` cannot be used with servers that are compared",
         ),
+        (
+            both(&["-n", "1000"]),
+            2,
+            "`-n` cannot be used with servers that are compared\nhint: load each by itself",
+        ),
+        (both(&["--repeat", "1", "-n", "1000"]), 2, "`-n` cannot be used with servers that are compared"),
+        (
+            [targets("http://127.0.0.1:2/"), vec!["--load", "1", "-n", "100"]].concat(),
+            2,
+            "`-n` cannot be used with servers that are compared",
+        ),
         (both(&["--agents", "local=2"]), 2, "`--agents` cannot be used with servers that are compared"),
         (both(&["--sut", "nginx"]), 2, "`--sut` cannot be used with `--compare`"),
         (both(&["-H", "Host: shop"]), 2, "`-H Host` cannot be used with `--compare`"),
@@ -129,6 +140,9 @@ fn what_is_compared_and_for_how_long_is_said_beforehand() {
         .expect_stdout(
             "total time    1 min 20 s to 4 min 00 s of load: 1 load point for each of 2 servers, 8 to 24 times",
         );
+    let dry = ["run", "--compare", &a, &pages.url, "--dry-run", "--json"];
+    let lengths = fixture.run(&dry).expect(0).json();
+    assert_eq!((&lengths["load_least_s"], &lengths["load_s"]), (&80.0.into(), &240.0.into()));
     let fixed = fixture.run(&["run", "--compare", &a, &pages.url, "--repeat", "8", "--dry-run"]).expect(0);
     fixed
         .expect_stdout("…; a difference of 4.6 % is found in 19 of 20 comparisons if turns scatter by 1.0 %")
