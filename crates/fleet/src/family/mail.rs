@@ -138,7 +138,8 @@ impl fmt::Display for MailHost {
 pub(crate) struct MailServerTarget {
     name: String,
     host: String,
-    is_secure: bool,
+    /// Whether connections are encrypted, from the first byte or by STARTTLS: then certificates count.
+    is_encrypted: bool,
     /// IMAP, submission and LMTP.
     mailboxes: SocketAddr,
     submission: SocketAddr,
@@ -215,7 +216,7 @@ impl MailServerTarget {
         MailServerTarget {
             name: server.to_string(),
             host: server.host.clone(),
-            is_secure: server.is_secure,
+            is_encrypted: server.is_secure || server.trust.is_some(),
             mailboxes: address,
             submission: at(server.submission_port),
             delivery: server.delivery_port.map(at),
@@ -234,7 +235,7 @@ impl MailServerTarget {
         MailServerTarget {
             name: format!("imap://{host}:{}", mailboxes.port()),
             host,
-            is_secure: false,
+            is_encrypted: false,
             mailboxes,
             // A server without this port refuses what is sent there, which the probe reports.
             submission: at(sut.port(SUBMISSION_PORT).unwrap_or_default()),
@@ -396,7 +397,7 @@ impl LoadTarget for MailServerTarget {
     }
 
     fn is_encrypted(&self) -> bool {
-        self.is_secure
+        self.is_encrypted
     }
 
     /// Fills the mailboxes of all users, once in a run. What is in them stays.
@@ -574,6 +575,18 @@ mod tests {
         assert_ne!(one, other);
         let last = LoadPoint { index: 1_000_000, load: Load::Users(1) };
         assert!(epoch(one.max(other), last) < PROBE_EPOCH);
+    }
+
+    /// Goal: the report says how certificates were verified also where the client asks for TLS.
+    #[test]
+    fn targets_that_certificates_are_verified_of_are_encrypted() {
+        let is_encrypted = |scheme: &str, trust: Option<Trust>| {
+            let server: MailHost = format!("{scheme}://127.0.0.1?accounts=a").parse().unwrap();
+            let address = SocketAddr::from(([127, 0, 0, 1], 143));
+            MailServerTarget::of_external(&MailHost { trust, ..server }, address).is_encrypted()
+        };
+        assert!(is_encrypted("imaps", Some(Trust::Any)) && is_encrypted("imap", Some(Trust::Any)));
+        assert!(!is_encrypted("imap", None));
     }
 
     /// The catalog has the names that the driver has for its codes.
