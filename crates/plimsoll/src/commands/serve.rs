@@ -1,5 +1,6 @@
 //! `serve`: runs a built-in server.
 
+use std::env::VarError;
 use std::io::Read;
 use std::ops::ControlFlow;
 
@@ -8,7 +9,7 @@ use orderstore::Synchronous;
 use servers::FrameFaultPlan;
 use servers::app::{AppOptions, AppServer};
 use servers::gateway::{FastCgiGateway, GatewayOptions};
-use servers::mail::{MailFaultPlan, MailServer, MailServerOptions};
+use servers::mail::{MailFaultPlan, MailServer, MailServerError, MailServerOptions};
 use servers::orders::{OrderOptions, OrderServer};
 use servers::web::{FaultPlan, Identity, PagesOptions, PagesServer, WebOptions, serve};
 use tokio::signal::unix::{SignalKind, signal};
@@ -20,7 +21,6 @@ use crate::arguments::{
 };
 use crate::benchmark;
 use crate::exit::{Exit, Failure};
-use crate::paths;
 use crate::stderr::eprint;
 
 /// Number of rows from which on loading says how far it is: some ten seconds.
@@ -166,8 +166,7 @@ fn mail(arguments: &ServeMailArguments) -> Result<Exit, Failure> {
         faults,
         ..MailServerOptions::new(arguments.users, mail_password(arguments)?)
     };
-    let server = MailServer::start(options)
-        .map_err(|error| Failure::new(Exit::Testbed, format!("mail server: {error}")))?;
+    let server = MailServer::start(options).map_err(mail_failure)?;
     let addresses = server.addresses();
     serve_until_stopped(|| {
         print_addresses(&serde_json::json!({
@@ -180,20 +179,32 @@ fn mail(arguments: &ServeMailArguments) -> Result<Exit, Failure> {
     Ok(Exit::Valid)
 }
 
+/// Returns the failure of a mail server that cannot be started: of the names of users, only the domain is the user's.
+fn mail_failure(error: MailServerError) -> Failure {
+    match error {
+        MailServerError::Directory(error) => Failure::usage(format!("`--domain`: {error}"))
+            .hint("write a domain such as `--domain example.test`"),
+        error => Failure::new(Exit::Testbed, format!("mail server: {error}")),
+    }
+}
+
 /// Returns the password of all users.
 ///
 /// # Errors
-/// There is none, and others than the users of this machine could log on.
+/// There is none, and others than the users of this machine could log on; or there is one that nobody can type.
 fn mail_password(arguments: &ServeMailArguments) -> Result<String, Failure> {
-    if let Ok(password) = paths::variable(PASSWORD) {
-        return Ok(password);
-    }
+    let refused = |why: &str| {
+        Err(Failure::usage(format!("`{PASSWORD}` {why}"))
+            .hint(format!("set `{PASSWORD}` to the password of all users")))
+    };
     let is_local = [arguments.listen, arguments.submission].iter().all(|address| address.ip().is_loopback());
-    if !is_local {
-        let error = format!("`{PASSWORD}` is not set, and the server would listen beyond loopback");
-        return Err(Failure::usage(error).hint(format!("set `{PASSWORD}` to the password of all users")));
+    match std::env::var(PASSWORD) {
+        Ok(password) if password.is_empty() => refused("is set, and empty"),
+        Ok(password) => Ok(password),
+        Err(VarError::NotUnicode(_)) => refused("is not UTF-8"),
+        Err(VarError::NotPresent) if is_local => Ok(LOOPBACK_PASSWORD.to_owned()),
+        Err(VarError::NotPresent) => refused("is not set, and the server would listen beyond loopback"),
     }
-    Ok(LOOPBACK_PASSWORD.to_owned())
 }
 
 /// Returns a callback that gets the number of rows loaded, and prints every tenth of a long loading.

@@ -1,7 +1,10 @@
 //! The built-in mail server as a program: its addresses, its password, its end, and its memory.
 
+use std::ffi::OsStr;
 use std::io::{BufRead, BufReader, Write};
 use std::net::TcpStream;
+use std::os::unix::ffi::OsStrExt;
+use std::process::Stdio;
 
 use rustix::process::Signal;
 
@@ -58,7 +61,8 @@ fn a_message_that_is_submitted_is_read_by_its_recipient() {
     let mut reader = LineClient::connect(&imap);
     reader.send("a LOGIN user3 plimsoll\r\nb LOGIN user3 pass\r\nc SELECT INBOX\r\nd FETCH 1 BODY[TEXT]");
     assert_eq!(reader.wait_for("a "), "a NO [AUTHENTICATIONFAILED] name or password is wrong");
-    assert!(reader.wait_for("d ").starts_with("d OK"), "the message is there");
+    assert_eq!(reader.wait_for("world"), "world", "the message is there");
+    assert!(reader.wait_for("d ").starts_with("d OK"));
 
     let mut other = LineClient::connect(&lmtp);
     other.send("LHLO me\r\nQUIT");
@@ -73,9 +77,28 @@ fn mistakes_have_a_remedy() {
     let serve = |arguments: &[&str]| fixture.run(&[&["serve", "mail"][..], arguments].concat());
     serve(&["--users", "0"]).expect(2);
     serve(&["--fault", "dublicate"]).expect(2).expect_stderr("hint: did you mean `duplicate`?");
-    serve(&["--domain", "a b"]).expect(4).expect_stderr("`a b` cannot be a domain");
+    serve(&["--domain", "a b"])
+        .expect(2)
+        .expect_stderr("`--domain`: `a b` cannot be a domain")
+        .expect_stderr("hint: write a domain");
     serve(&["--listen", "0.0.0.0:0"]).expect(2).expect_stderr("hint: set `PLIMSOLL_PASSWORD`");
     serve(&["--lmtp", "192.0.2.1:1"]).expect(4).expect_stderr("cannot listen on 192.0.2.1:1 for LMTP");
+}
+
+/// Goal: a password that nobody has set is never one that everybody can type.
+#[test]
+fn passwords_that_cannot_be_are_refused() {
+    let fixture = Fixture::new();
+    let serve = |listen: &str, password: &OsStr| {
+        let mut command = fixture.command(&["serve", "mail", "--listen", listen]);
+        let output = command.env("PLIMSOLL_PASSWORD", password).stdin(Stdio::null()).output().unwrap();
+        assert_eq!(output.status.code(), Some(2));
+        String::from_utf8(output.stderr).unwrap()
+    };
+    for listen in ["127.0.0.1:0", "0.0.0.0:0"] {
+        assert!(serve(listen, OsStr::new("")).contains("`PLIMSOLL_PASSWORD` is set, and empty"));
+        assert!(serve(listen, OsStr::from_bytes(b"\xff")).contains("`PLIMSOLL_PASSWORD` is not UTF-8"));
+    }
 }
 
 /// By measurement some 5 KiB for each session and its account; a session that kept the buffers of a large message would have
@@ -83,6 +106,7 @@ fn mistakes_have_a_remedy() {
 #[test]
 fn idle_sessions_need_little_memory() {
     const SESSIONS: usize = 1_000;
+    units::raise_open_files();
     let fixture = Fixture::new();
     let server = fixture.start(&["serve", "mail", "--users", "1000"]);
     let [imap, ..] = addresses(&server);
