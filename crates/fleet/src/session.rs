@@ -236,8 +236,8 @@ fn set_up(
     Ok(())
 }
 
-/// Names the check of one operation of each kind.
-fn probe_text(workload: &Workload) -> String {
+/// Names the check of one operation of each kind, as a step of the preparation.
+pub fn probe_text(workload: &Workload) -> String {
     let things = profile(workload.family()).checked_things;
     match workload.web().map(|web| web.requests.len()) {
         Some(1) => "fetching the page once".to_owned(),
