@@ -56,7 +56,12 @@ fn users(report: &Report) -> Note {
             "Users pause as recorded, all of them alike, so do not read their number as a number of people."
                 .to_owned()
         }
-        (false, ThinkTime::Fixed(time) | ThinkTime::Exponential(time) | ThinkTime::Scripted(time)) => {
+        (false, ThinkTime::Scripted(time)) => format!(
+            "Users pause {} from one operation to the next on average, as their script says; all have the same script, so do \
+             not read this as a number of people.",
+            numbers::time(time)
+        ),
+        (false, ThinkTime::Fixed(time) | ThinkTime::Exponential(time)) => {
             format!(
                 "Users pause {} on average; real users pause far longer, so do not read this as a number of people.",
                 numbers::time(time)
