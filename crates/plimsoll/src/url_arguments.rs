@@ -9,7 +9,7 @@ use clap::{Args, ValueEnum};
 #[command(next_help_heading = "Requests to URLs")]
 pub(crate) struct UrlArguments {
     /// Compare the servers of the URLs, two to eight: load them in turns, A B, B A, and say which is faster, by how much; in
-    /// about a minute and a half
+    /// one and a half to four minutes
     #[arg(long)]
     pub compare: bool,
     /// Request the URLs in this file too, one per line, `-` for standard input; empty lines and lines that begin with `#` are
