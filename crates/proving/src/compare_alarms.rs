@@ -10,6 +10,7 @@ use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, bail, ensure};
 use serde_json::Value;
+use stats::student_quantile;
 
 use crate::bench::machine;
 use crate::bench::process::{BackgroundProcess, serve_by};
@@ -146,6 +147,8 @@ struct Round {
     answer: String,
     /// B ÷ A, with the interval of the answer and that of the processes as they ran.
     speed: Option<(f64, [f64; 2], [f64; 2])>,
+    /// Number of pairs of turns that the answer is made of.
+    n_pairs: usize,
     /// Number of valid turns.
     n_valid: usize,
     n_turns: usize,
@@ -177,11 +180,15 @@ impl Round {
             let ratio = answer["speed_ratio"].as_f64()?;
             Some((ratio, ends("speed_ratio_interval")?, ends("speed_ratio_interval_95_as_found")?))
         };
+        let changes = comparison["sides"][1]["overall"].as_array().map_or(&[][..], Vec::as_slice);
+        let asked = changes.iter().find(|change| change["metric"] == answer["metric"]);
+        let n_pairs = asked.and_then(|change| change["repetitions"][0].as_u64());
         let turns: &[Value] = comparison["runs"].as_array().map_or(&[], Vec::as_slice);
         Round {
             kind,
             answer: answer["answer"].as_str().unwrap_or("no-answer").to_owned(),
             speed: speed(),
+            n_pairs: n_pairs.unwrap_or_default() as usize,
             n_valid: turns.iter().filter(|turn| turn["verdict"] == "valid").count(),
             n_turns: turns.len(),
         }
@@ -240,14 +247,14 @@ impl Summary {
 }
 
 /// Returns the standard deviation of ln(B ÷ A), and what is left of it without the errors of the turns; `None` of fewer than
-/// three rounds. The errors are those of intervals of eight pairs: with invalid turns or another number they are too small.
+/// three rounds. The errors are the half-widths of 95 % intervals, divided by Student's t for their numbers of pairs.
 fn scatter<'a>(rounds: impl Iterator<Item = &'a Round>) -> Option<(f64, f64)> {
-    /// Student's quantile at 0.975 for the pairs of the default, eight.
-    const T: f64 = 2.365;
-    let speeds: Vec<(f64, f64)> = rounds
-        .filter_map(|round| round.speed)
-        .map(|(ratio, _, [low, high])| (ratio.ln(), (high / low).ln() / (2.0 * T)))
-        .collect();
+    let of_round = |round: &Round| {
+        let (ratio, _, [low, high]) = round.speed?;
+        let t = student_quantile(0.975, round.n_pairs.checked_sub(1)? as f64)?;
+        Some((ratio.ln(), (high / low).ln() / (2.0 * t)))
+    };
+    let speeds: Vec<(f64, f64)> = rounds.filter_map(of_round).collect();
     if speeds.len() < 3 {
         return None;
     }
@@ -287,7 +294,7 @@ fn page(options: &CompareAlarmOptions, before: &str, rounds: &[Round], summary: 
 }
 
 fn row(round: &Round) -> String {
-    let Round { kind, answer, speed, n_valid, n_turns } = round;
+    let Round { kind, answer, speed, n_valid, n_turns, .. } = round;
     let cells = speed.map_or("– | – | –".to_owned(), |(ratio, [low, high], [own_low, own_high])| {
         format!("{ratio:.3} | {low:.3} to {high:.3} | {own_low:.3} to {own_high:.3}")
     });
@@ -301,15 +308,35 @@ mod tests {
     use super::*;
 
     fn round(kind: RoundKind, answer: &str, ratio: f64) -> Round {
+        of_pairs(8, kind, answer, ratio)
+    }
+
+    fn of_pairs(n_pairs: usize, kind: RoundKind, answer: &str, ratio: f64) -> Round {
         let ends = [ratio / 1.01, ratio * 1.01];
+        let changes = json!([
+            { "metric": "response_mean", "repetitions": [99, 99] },
+            { "metric": "score", "repetitions": [n_pairs, n_pairs] },
+        ]);
         let answer = json!({
             "answer": answer,
+            "metric": "score",
             "speed_ratio": ratio,
             "speed_ratio_interval": ends,
             "speed_ratio_interval_95_as_found": ends,
         });
         let runs = json!([{ "verdict": "valid" }, { "verdict": "invalid" }]);
-        Round::of(kind, &json!({ "comparison": { "answers": [answer], "runs": runs } }))
+        let sides = json!([{ "overall": [] }, { "overall": changes }]);
+        Round::of(kind, &json!({ "comparison": { "answers": [answer], "sides": sides, "runs": runs } }))
+    }
+
+    /// By hand: of 24 pairs Student's t is 2.069, so that the turns explain ln(1.01²) ÷ (2 · 2.069) = 0.00481 of 0.0198:
+    /// √(0.0198² − 0.00481²) = 0.01921.
+    #[test]
+    fn errors_of_turns_follow_from_the_number_of_pairs() {
+        let rounds =
+            [1.02, 1.0 / 1.02, 1.02].map(|ratio| of_pairs(24, RoundKind::Identical, "undecided", ratio));
+        let (_, processes) = scatter(rounds.iter()).unwrap();
+        assert!((processes - 0.01921).abs() < 1e-5, "{processes}");
     }
 
     /// By hand: logarithms of ±2 % about zero scatter by ln 1.02 = 0.0198; the turns explain ln(1.01²) ÷ (2 · 2.365) = 0.00421

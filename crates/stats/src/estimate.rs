@@ -37,7 +37,7 @@ impl Estimate {
 }
 
 /// Returns Student's t quantile. `None` without degrees of freedom or if `p` is not between ½ and 1.
-pub(crate) fn student_quantile(p: f64, degrees_of_freedom: f64) -> Option<f64> {
+pub fn student_quantile(p: f64, degrees_of_freedom: f64) -> Option<f64> {
     let student = StudentsT::new(0.0, 1.0, degrees_of_freedom).ok()?;
     (0.5 < p && p < 1.0).then(|| student.inverse_cdf(p))
 }

@@ -48,7 +48,7 @@ pub use compare::{
 };
 pub use curve::{CurvePoint, knee, least_peak, peak, saturation_point};
 pub use drift::{batch_mean_interval, variance};
-pub use estimate::{Estimate, normal_quantile};
+pub use estimate::{Estimate, normal_quantile, student_quantile};
 pub use histogram::{Bucket, Histogram, HistogramOverflow, Quantile};
 pub use law::{
     MBIT, decimal_megabits, harmonic_mean, interactive_bound, interactive_response, little_gap, load_factor,
