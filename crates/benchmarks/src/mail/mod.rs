@@ -48,17 +48,25 @@ pub fn epoch(first: u32, point: LoadPoint) -> u32 {
     first.saturating_add(point.index).saturating_add(1)
 }
 
-/// Returns the operations with which a user opens its mailbox, reads in it and closes it: none that changes it.
-pub fn reading() -> Vec<MailOperation> {
+/// Returns the operations with which a user opens its mailbox and its view.
+pub fn opening() -> [MailOperation; 2] {
     [
         (CountedItem::OpenMailbox, MailAction::Open(Mailbox::Inbox)),
         (CountedItem::OpenView, MailAction::OpenView(Mailbox::Inbox)),
-        (CountedItem::ReadPage, MailAction::ReadPage(Mailbox::Inbox, page(0))),
-        (CountedItem::Scroll, MailAction::ReadPage(Mailbox::Inbox, page(PAGE_ENTRIES))),
-        (CountedItem::CloseMailbox, MailAction::Close(Mailbox::Inbox)),
     ]
     .map(|(item, action)| MailOperation { item, action })
-    .into()
+}
+
+/// Returns the operation that reads page `n` of the view of the user's mailbox, from the newest message on.
+pub fn reading_page(n: u32) -> MailOperation {
+    let item = if n == 0 { CountedItem::ReadPage } else { CountedItem::Scroll };
+    let first = n.saturating_mul(PAGE_ENTRIES);
+    MailOperation { item, action: MailAction::ReadPage(Mailbox::Inbox, page(first)) }
+}
+
+/// Returns whether a page with so many entries is the last one of its view.
+pub fn is_last_page(n_entries: u8) -> bool {
+    u32::from(n_entries) < PAGE_ENTRIES
 }
 
 /// Returns the operations with which a user opens the shared mailbox and its view.
@@ -95,10 +103,10 @@ pub fn probing(workload: &MailWorkload, epoch: u32) -> Vec<MailOperation> {
     ];
     let has_shared = workload.of_loop.script().has_shared_mailbox();
     let operation = |(item, action)| MailOperation { item, action };
-    let mut all = reading();
-    let close = all.pop();
+    let mut all: Vec<MailOperation> = opening().into();
+    all.extend([0, 1].map(reading_page));
     all.extend(inbox.map(operation));
-    all.extend(close);
+    all.push(operation((CountedItem::CloseMailbox, MailAction::Close(Mailbox::Inbox))));
     if has_shared {
         all.extend(opening_shared());
         all.extend(shared.map(operation));

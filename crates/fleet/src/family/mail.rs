@@ -14,18 +14,19 @@ use std::time::Duration;
 
 use ::mail::{
     DeliveryLedger, DeliveryTotals, MailAnswer, MailDirectory, MailPopulation, Mailbox, MessageDepth,
-    Recipient,
+    PopulatedMessage, Recipient,
 };
-use benchmarks::mail::{MailUsers, epoch, opening_shared, probing, reading};
+use benchmarks::mail::{MailUsers, epoch, is_last_page, opening, opening_shared, probing, reading_page};
 use drivers::Trust;
 use drivers::mail::{
     Acknowledgment, MailAccounts, MailClientOptions, MailContext, MailDriver, MailEncryption, MailEndpoint,
     MailFillError, MailLogin, MailPassword, MailTarget, MailboxFiller, MailboxNames, SharedLedger,
 };
 use engine::Driver;
-use futures::future::try_join_all;
+use futures::future::{join_all, try_join_all};
 use model::{CheckMoment, Family, MailAcknowledge, MailWorkload, Outcome, Plan, Workload};
 use testbed::RunningSut;
+use tokio::time::timeout;
 use units::{Clock, Nanos, RealClock};
 
 use super::accounts::AccountList;
@@ -61,9 +62,11 @@ const SESSIONS: u32 = 8;
 /// The epoch of messages that are sent before load to check the server.
 const PROBE_EPOCH: u32 = u32::MAX;
 
-/// The time that a message may take to its recipient, and in which it is looked for after a load point.
+/// The time that a message may take to its recipient.
 const DELIVERY_MAX: Nanos = Nanos::from_secs(60);
-const LOOK_MAX: Nanos = Nanos::from_secs(10);
+
+/// The time without a delivery after which recipients look no more for what is missing, and the time between two looks.
+const NOTHING_COMES: Nanos = Nanos::from_secs(10);
 const LOOK_PAUSE: Duration = Duration::from_millis(200);
 
 /// A mail server, as the user names it.
@@ -306,6 +309,7 @@ impl MailServerTarget {
         &self,
         context: &Rc<MailContext>,
         population: MailPopulation,
+        time_limit: Duration,
         clock: RealClock,
     ) -> Result<(), VerifyError> {
         let n_expected = population.shared_mailbox().count() as u64;
@@ -315,7 +319,9 @@ impl MailServerTarget {
         let mut driver = MailDriver::new(Rc::clone(context), population.n_users().saturating_sub(1));
         let mut n_seen = 0;
         for operation in opening_shared() {
-            let reply = driver.perform(&operation, clock.now()).await;
+            let perform = driver.perform(&operation, clock.now());
+            let reply = timeout(time_limit, perform).await;
+            let reply = reply.map_err(|_| self.wrong_data(no_answer(time_limit)))?;
             if reply.outcome != Outcome::Ok {
                 return Err(self.wrong_data(driver.describe(&operation, &reply)));
             }
@@ -332,7 +338,8 @@ impl MailServerTarget {
         )))
     }
 
-    /// Has recipients look for the copies that are awaited, until all were seen or the time is over.
+    /// Has recipients look for the copies that are awaited, each of them once at least; and again for as long as some still come,
+    /// and a message may take to its recipient.
     async fn look_for(
         &self,
         plan: &Plan,
@@ -341,33 +348,61 @@ impl MailServerTarget {
         ledger: &SharedLedger,
     ) -> Result<(), SetupError> {
         let (_, context) = self.context(plan, clock, epoch, Some(Arc::clone(ledger)))?;
-        let until = clock.now() + LOOK_MAX;
+        let until = clock.now() + DELIVERY_MAX;
+        let (mut n_before, mut last_came) = (usize::MAX, Nanos::ZERO);
         loop {
             let recipients = awaiting(ledger);
-            if recipients.is_empty() || until < clock.now() {
-                return Ok(());
-            }
             let look = |first: usize| {
                 let (context, recipients) = (&context, &recipients);
                 async move {
                     for user in recipients.iter().skip(first).step_by(SESSIONS as usize) {
-                        let mut driver = MailDriver::new(Rc::clone(context), *user);
-                        for operation in reading() {
-                            driver.perform(&operation, clock.now()).await;
-                        }
-                        if until < clock.now() {
+                        let driver = MailDriver::new(Rc::clone(context), *user);
+                        let of_user = || is_awaited(ledger, *user);
+                        if !look_into_mailbox(driver, time_limit_of(plan), clock, of_user).await {
                             break;
                         }
                     }
                 }
             };
-            let looking = futures::future::join_all((0..SESSIONS as usize).map(look));
-            let left = Duration::from_nanos(until.saturating_sub(clock.now()).0);
-            if tokio::time::timeout(left, looking).await.is_ok() && !awaiting(ledger).is_empty() {
-                tokio::time::sleep(LOOK_PAUSE).await;
+            join_all((0..SESSIONS as usize).map(look)).await;
+            let n_awaited = locked(ledger).awaited().count();
+            let now = clock.now();
+            if n_awaited < n_before {
+                (n_before, last_came) = (n_awaited, now);
             }
+            if n_awaited == 0 || until < now || NOTHING_COMES < now.saturating_sub(last_came) {
+                return Ok(());
+            }
+            tokio::time::sleep(LOOK_PAUSE).await;
         }
     }
+}
+
+/// Reads a user's mailbox page by page, from the newest message on, for as long as something is awaited in it; returns whether
+/// the server answers.
+async fn look_into_mailbox(
+    mut driver: MailDriver,
+    time_limit: Duration,
+    clock: RealClock,
+    is_awaited: impl Fn() -> bool,
+) -> bool {
+    for operation in opening().into_iter().chain((0..).map(reading_page)) {
+        let perform = driver.perform(&operation, clock.now());
+        let Ok(reply) = timeout(time_limit, perform).await else { return false };
+        let is_last = match MailAnswer::from_u64(reply.answer) {
+            MailAnswer::Page { n, .. } => is_last_page(n),
+            _ => false,
+        };
+        if reply.outcome != Outcome::Ok || is_last || !is_awaited() {
+            break;
+        }
+    }
+    true
+}
+
+/// Returns whether a copy is awaited for a user.
+fn is_awaited(ledger: &SharedLedger, user: u32) -> bool {
+    locked(ledger).awaited().any(|one| one.delivery.recipient == Recipient::User(user))
 }
 
 /// Returns the users for whom copies are awaited, each once.
@@ -421,8 +456,9 @@ impl LoadTarget for MailServerTarget {
         );
         observer.event(Event::Preparing(&format!("putting {text}")));
         unless_stopped(stop, async {
-            fill(&context, population).await.map_err(|error| self.wrong_data(error.to_string()))?;
-            self.check_shared(&context, population, clock).await
+            let filled = fill(&context, population, time_limit_of(plan)).await;
+            filled.map_err(|error| self.wrong_data(error.to_string()))?;
+            self.check_shared(&context, population, time_limit_of(plan), clock).await
         })?;
         self.state.is_filled.store(true, Ordering::Relaxed);
         let way = if self.delivery.is_some() { "LMTP" } else { "IMAP" };
@@ -495,22 +531,44 @@ fn workload(plan: &Plan) -> Result<&MailWorkload, SetupError> {
 }
 
 /// Puts the messages of a population into their mailboxes, in several sessions, those of a mailbox in their order.
-async fn fill(context: &Rc<MailContext>, population: MailPopulation) -> Result<(), MailFillError> {
+async fn fill(
+    context: &Rc<MailContext>,
+    population: MailPopulation,
+    time_limit: Duration,
+) -> Result<(), MailFillError> {
     let fill_some = |first: u32| async move {
         let mut filler = MailboxFiller::new(Rc::clone(context));
         for user in (first..population.n_users()).step_by(SESSIONS as usize) {
             for message in population.mailbox(user) {
-                filler.fill(&message).await?;
+                put(&mut filler, &message, time_limit).await?;
             }
         }
         Ok(())
     };
     let mut filler = MailboxFiller::new(Rc::clone(context));
     for message in population.shared_mailbox() {
-        filler.fill(&message).await?;
+        put(&mut filler, &message, time_limit).await?;
     }
     drop(filler);
     try_join_all((0..SESSIONS).map(fill_some)).await.map(drop)
+}
+
+/// Puts a message into its mailbox, within a time limit.
+async fn put(
+    filler: &mut MailboxFiller,
+    message: &PopulatedMessage,
+    time_limit: Duration,
+) -> Result<(), MailFillError> {
+    let filled = timeout(time_limit, filler.fill(message)).await;
+    filled.unwrap_or_else(|_| Err(MailFillError { user: message.owner, text: no_answer(time_limit) }))
+}
+
+fn time_limit_of(plan: &Plan) -> Duration {
+    Duration::from_nanos(plan.time_limit.0)
+}
+
+fn no_answer(time_limit: Duration) -> String {
+    format!("no answer within {} s", time_limit.as_secs_f64())
 }
 
 /// Judges the deliveries of a load point.
@@ -536,8 +594,12 @@ fn delivery_row(totals: &DeliveryTotals, seen_under_load: u64) -> CheckedRow {
 
 #[cfg(test)]
 mod tests {
-    use ::mail::{Delivery, MessageIdentity, MessageKind, MessageNumber, MessagePlace};
+    use ::mail::{
+        CountedItem, Delivery, MailAction, MailOperation, MessageIdentity, MessageKind, MessageNumber,
+        MessagePlace,
+    };
     use model::{Load, LoadPoint};
+    use servers::mail::{MailServer, MailServerOptions};
 
     use super::*;
 
@@ -597,6 +659,45 @@ mod tests {
     }
 
     /// Three copies: one seen, one refused, one that never comes.
+    /// Goal: a copy is found below newer messages, which are more than users look at, in the mailbox of a user without load.
+    #[test]
+    fn a_copy_is_found_below_newer_messages() {
+        let server = MailServer::start(MailServerOptions::new(2, "pass".to_owned())).unwrap();
+        let addresses = server.addresses();
+        let target = MailServerTarget {
+            name: String::new(),
+            host: "127.0.0.1".to_owned(),
+            is_encrypted: false,
+            mailboxes: addresses.imap,
+            submission: addresses.submission,
+            delivery: Some(addresses.lmtp),
+            trust: Trust::Any,
+            users: AccountNames::Numbered,
+            accounts: MailAccounts::with_password(MailLogin::Address, MailPassword::new("pass")),
+            state: Arc::default(),
+        };
+        let workload = benchmarks::find("notes-mail").unwrap().load().workload;
+        let plan = Plan { workload, ..testkit::closed_plan(7, &[2], testkit::phases(0, 1)) };
+        let (ledger, clock) = (target.state.ledger_of(1), RealClock::start());
+        let message = MessageIdentity::new(1, MessageKind::Memo, MessageNumber { user: 0, number: 0 });
+        unless_stopped(&AtomicBool::new(false), async {
+            let (mail, context) = target.context(&plan, clock, 1, Some(Arc::clone(&ledger)))?;
+            let mut sender = MailDriver::new(Rc::clone(&context), 0);
+            let send = MailOperation { item: CountedItem::SendMemo, action: MailAction::Send(message) };
+            assert_eq!(sender.perform(&send, clock.now()).await.outcome, Outcome::Ok);
+            let mut filler = MailboxFiller::new(Rc::clone(&context));
+            let population = mail.population(2).unwrap();
+            for newer in (0..2).flat_map(|user| population.mailbox(user).take(45)) {
+                filler.fill(&newer).await.unwrap();
+            }
+            assert_ne!(awaiting(&ledger), [0; 0]);
+            Ok(target.look_for(&plan, clock, 1, &ledger).await?)
+        })
+        .unwrap();
+        let DeliveryTotals { accepted, delivered, .. } = locked(&ledger).totals();
+        assert!(0 < accepted && accepted == delivered, "{delivered} of {accepted}");
+    }
+
     #[test]
     fn a_copy_that_nobody_finds_is_a_violation() {
         let state = TargetState::default();
