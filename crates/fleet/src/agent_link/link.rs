@@ -171,7 +171,8 @@ mod tests {
         let mut next = || ToAgent::decode(&read_frame(&mut input, 100).unwrap()).unwrap();
         assert!(matches!(next(), ToAgent::Abandon));
         assert!(matches!([next(), next()], [ToAgent::Heartbeat, ToAgent::Heartbeat]));
-        drop(sender);
+        // Nobody reads any more: heartbeats must not fill the stream and wait.
+        drop((sender, input));
         writing.join().unwrap();
     }
 

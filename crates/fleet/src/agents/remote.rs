@@ -135,18 +135,17 @@ impl<T> RemoteLoad<T> {
         }
     }
 
-    /// Makes one for agents whose load is simulated, which takes no time, and which is not waited for as long.
+    /// Makes one for agents whose load is simulated, which takes no time of its own, but as long as a busy machine needs for it.
     #[cfg(test)]
     pub(super) fn simulated(fleet: &Arc<AgentFleet>, plan: Arc<Plan>) -> RemoteLoad<T> {
-        let (idle_max, stop_max) = (Nanos::from_secs(3), Nanos::from_secs(2));
         let load = RemoteLoad::new(fleet, plan, Secrets::default());
-        RemoteLoad { is_real_time: false, idle_max, stop_max, ..load }
+        RemoteLoad { is_real_time: false, stop_max: SILENCE_MAX, ..load }
     }
 
-    /// Waits for records as long as for those of load that takes time.
+    /// Waits for agents that do nothing for a few seconds only.
     #[cfg(test)]
-    pub(super) fn patient(self) -> RemoteLoad<T> {
-        RemoteLoad { idle_max: SILENCE_MAX, ..self }
+    pub(super) fn impatient(self) -> RemoteLoad<T> {
+        RemoteLoad { idle_max: Nanos::from_secs(3), stop_max: Nanos::from_secs(2), ..self }
     }
 
     fn agent(&self, index: usize) -> &ConnectedAgent {

@@ -210,10 +210,12 @@ pub(super) fn serve_with(
             Ok(end) => break end,
             // It has panicked; the message is on standard error.
             Err(RecvTimeoutError::Disconnected) => break Ok(()),
-            Err(RecvTimeoutError::Timeout) if silence_max < contact.silence() => {
-                break Err(AgentEnd::Silent { silence: contact.silence() });
+            Err(RecvTimeoutError::Timeout) => {
+                let silence = contact.silence();
+                if silence_max < silence {
+                    break Err(AgentEnd::Silent { silence });
+                }
             }
-            Err(RecvTimeoutError::Timeout) => {}
         }
     };
     contact.end();
