@@ -1,5 +1,6 @@
 //! Notices in whole runs against an echo server: from the wire to the report.
 
+use std::ops::RangeInclusive;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
@@ -19,23 +20,21 @@ use crate::{
 
 const MS: fn(u64) -> Nanos = Nanos::from_millis;
 
-/// The time after which messages ask for a notice.
-const AFTER: Nanos = Nanos::from_millis(20);
-
-/// The longest time by which a notice may be later than the server sends it, on a busy machine.
-const SLACK: Nanos = Nanos::from_millis(250);
+/// The time limit where no notice is to be lost, however busy the machine is.
+const AMPLE: Nanos = Nanos::from_secs(5);
 
 /// The number of users.
 const USERS: u32 = 2;
 
-/// Two users that think for 10 ms after each message, for a second. A notice is lost after half a second.
-fn plan(drain: Nanos) -> Plan {
-    let notice = Some(EchoNotice { after: AFTER });
+/// Two users that think for 10 ms after each message, for a second. They ask for a notice after a time, and it is lost when
+/// it is later than the time limit.
+fn plan(after: Nanos, time_limit: Nanos, drain: Nanos) -> Plan {
+    let notice = Some(EchoNotice { after });
     let messages =
         vec![EchoMessageKind { name: "short".to_owned(), bytes: 64, weight: 1, counts_as: 1, notice }];
     let workload = Workload::Echo(EchoWorkload { messages, think: ThinkTime::Fixed(MS(10)) });
     let phases = Phases { drain, ..phases(0, 1) };
-    Plan { time_limit: MS(500), ..with_workload(closed_plan(7, &[USERS], phases), workload) }
+    Plan { time_limit, ..with_workload(closed_plan(7, &[USERS], phases), workload) }
 }
 
 /// An observer that ignores all events.
@@ -115,39 +114,45 @@ fn row(section: &str) -> Vec<&str> {
 /// Goal: the time of a notice counts from when it is expected, and is what the server is late by.
 #[test]
 fn notices_that_users_get_while_they_rest_are_in_the_report() {
-    let late = MS(30);
+    let (after, late) = (MS(500), MS(30));
     let server = StubNotices { late: Duration::from_nanos(late.0), lost_of: u32::MAX };
-    let (found, section) = notices(&plan(MS(2_000)), server);
+    let (found, section) = notices(&plan(after, AMPLE, MS(20_000)), server);
     assert_eq!((found.ended, found.lost, found.pending), (found.begun, 0, 0));
-    let [least, most] = [0.001, 1.0].map(|q| found.percentile(q).unwrap());
-    // A percentile is that of its slot in the histogram, which may begin earlier.
+    let least = found.percentile(0.001).unwrap();
+    // A percentile is that of its slot in the histogram, which may begin earlier. On a busy machine the others may be later.
     let slot = MS(1);
-    assert!(late <= least + slot && most <= late + SLACK, "{least} to {most}");
+    assert!(late <= least + slot && least < after, "{least}");
     let mean = found.mean.unwrap();
-    assert!((late.as_secs_f64()..(late + SLACK).as_secs_f64()).contains(&mean), "{mean}");
+    assert!(late.as_secs_f64() <= mean, "{mean}");
     let begun = found.begun.to_string();
     assert_eq!(row(&section)[..5], ["2", &begun, &begun, "0", "0"], "{section}");
 }
 
-/// Every fourth of a connection never comes: it is lost half a second after it was expected, within the drain.
+/// Every fourth of a connection never comes: it is lost two seconds after it was expected, within the drain.
 #[test]
 fn a_notice_that_never_comes_is_lost() {
-    let (found, section) = notices(&plan(MS(2_000)), StubNotices { late: Duration::ZERO, lost_of: 4 });
-    let least = found.begun / 4 - u64::from(USERS) + 1;
-    assert!((least..=found.begun / 4).contains(&found.lost), "{found:?}");
+    let plan = plan(MS(20), MS(2_000), MS(20_000));
+    let (found, section) = notices(&plan, StubNotices { late: Duration::ZERO, lost_of: 4 });
+    assert!(never_come(&found).contains(&found.lost), "{found:?}");
     assert_eq!(found.pending, 0);
-    assert!(found.percentile(0.7).is_some_and(|time| time <= SLACK));
-    assert_eq!(found.percentile(0.8), None, "longer than all others");
+    assert!(found.percentile(0.5).is_some());
+    assert_eq!(found.percentile(1.0), None, "longer than all others");
     assert_eq!(row(&section)[3], found.lost.to_string(), "{section}");
 }
 
-/// A notice comes 320 ms after its message, so that the drain of 100 ms is too short for those of the last messages.
+/// Every fourth of a connection never comes, and the drain of 100 ms ends before the time limit: it is not known to be lost.
 #[test]
-fn a_notice_after_the_drain_is_pending() {
-    let late = StubNotices { late: Duration::from_millis(300), lost_of: u32::MAX };
-    let (found, section) = notices(&plan(MS(100)), late);
+fn a_notice_that_has_not_come_when_the_drain_ends_is_pending() {
+    let plan = plan(MS(20), AMPLE, MS(100));
+    let (found, section) = notices(&plan, StubNotices { late: Duration::ZERO, lost_of: 4 });
     assert_eq!(found.lost, 0);
-    // By hand: those of messages that were sent in the last 220 ms, at one in some 10 ms of each user.
-    assert!((u64::from(USERS)..=2 * 23).contains(&found.pending), "{found:?}");
+    // Those of the last messages may be pending, too, where the machine is busy.
+    assert!(*never_come(&found).start() <= found.pending && 0 < found.ended, "{found:?}");
     assert_eq!(row(&section)[4], found.pending.to_string(), "{section}");
+}
+
+/// Returns how many notices never come where these are every fourth of each connection.
+fn never_come(found: &NoticeResult) -> RangeInclusive<u64> {
+    // Of each connection up to three messages are left over.
+    (found.begun / 4 + 1).saturating_sub(u64::from(USERS))..=found.begun / 4
 }
