@@ -84,6 +84,11 @@ fn faults_of_imap_servers_are_told_by_name() {
         ("the UID 0", "* 2 FETCH (UID 0)\r\n", Reader(ImapError::Malformed("a UID above 0"))),
         ("a UID of 33 bits", "* 2 FETCH (UID 4294967296)\r\n", Reader(ImapError::NumberTooLarge)),
         ("EXISTS that shrinks", "* 2 EXISTS\r\n", Mailbox(MailboxFault::Shrunk { before: 3, now: 2 })),
+        (
+            "EXISTS of the mailbox before",
+            "* 9 EXISTS\r\n* OK [CLOSED] the other\r\n* 2 EXISTS\r\nP7 OK done\r\n",
+            Done,
+        ),
         ("EXISTS that shrinks by what has gone", "* 2 EXPUNGE\r\n* 2 EXISTS\r\nP7 OK done\r\n", Done),
         (
             "a message behind the last",

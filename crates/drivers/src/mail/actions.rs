@@ -32,7 +32,7 @@ use mailwire::imap::UidCollection;
 use units::Clock;
 
 use super::MailContext;
-use super::codes::Violation;
+use super::codes::{EXPUNGE_ISSUED, Violation};
 use super::deliveries::{self, SubmittedCopies};
 use super::failure::MailFailure;
 use super::imap::ImapSession;
@@ -268,7 +268,7 @@ impl UserSession {
         self.unread_from = uid.saturating_add(1);
         match self.read(uid).await {
             Ok(read) => self.judge(uid, read),
-            Err(failure) if failure.code == Violation::Gone as u32 => Ok(()),
+            Err(failure) if is_gone(failure) => Ok(()),
             Err(failure) => Err(failure),
         }
     }
@@ -277,7 +277,7 @@ impl UserSession {
         let view = self.view_of(Mailbox::Discussion).await?;
         let among = u32::try_from(view.n()).unwrap_or(u32::MAX);
         let uids: Vec<u32> = draw.distinct(n, among).filter_map(|entry| view.newest(entry.into())).collect();
-        if uids.is_empty() { Ok(()) } else { self.imap.store(&ranges(&uids), UNREAD).await }
+        if uids.is_empty() { Ok(()) } else { unless_gone(self.imap.store(&ranges(&uids), UNREAD).await) }
     }
 
     /// Deletes a document of the shared mailbox, where others than the run may have documents, too: its identity is read first.
@@ -293,7 +293,7 @@ impl UserSession {
             Some(PageEntry { identity: None, .. }) => {
                 Err(MailFailure::violation(Violation::Foreign, uid.into()))
             }
-            Some(_) => self.imap.delete(&[single(uid)]).await,
+            Some(_) => unless_gone(self.imap.delete(&[single(uid)]).await),
         }
     }
 
@@ -409,6 +409,17 @@ impl UserSession {
         session.delete(read.ranges()).await?;
         verdict
     }
+}
+
+/// Returns whether a message was deleted, by another user, before something was done with it: servers either say so, or name
+/// nothing.
+fn is_gone(failure: MailFailure) -> bool {
+    [Violation::Gone as u32, EXPUNGE_ISSUED].contains(&failure.code)
+}
+
+/// Returns what came of a command, which did nothing where its messages were gone.
+fn unless_gone(done: Result<(), MailFailure>) -> Result<(), MailFailure> {
+    done.or_else(|failure| if is_gone(failure) { Ok(()) } else { Err(failure) })
 }
 
 /// A page has no more entries than its invitations have bits.

@@ -90,6 +90,8 @@ pub(super) const NO: u32 = 1000;
 pub(super) const BAD: u32 = 1001;
 /// The code of the answer that a mailbox is not there and can be made.
 pub(super) const TRY_CREATE: u32 = 1003;
+/// The code of the answer that a message has been expunged.
+pub(super) const EXPUNGE_ISSUED: u32 = 1005;
 
 /// The answers of IMAP servers other than OK, with their names in reports. Those from the third on have a word in brackets.
 ///
@@ -100,7 +102,7 @@ pub(super) const IMAP_ANSWERS: [(u32, &str, &str, Outcome); 17] = [
     (1002, "OVERQUOTA", "IMAP_OVERQUOTA", Outcome::Full),
     (TRY_CREATE, "TRYCREATE", "IMAP_TRYCREATE", Outcome::Gone),
     (1004, "NONEXISTENT", "IMAP_NONEXISTENT", Outcome::Gone),
-    (1005, "EXPUNGEISSUED", "IMAP_EXPUNGEISSUED", Outcome::Gone),
+    (EXPUNGE_ISSUED, "EXPUNGEISSUED", "IMAP_EXPUNGEISSUED", Outcome::Gone),
     (1006, "ALREADYEXISTS", "IMAP_ALREADYEXISTS", Outcome::Conflict),
     (1007, "INUSE", "IMAP_INUSE", Outcome::Conflict),
     (1008, "NOPERM", "IMAP_NOPERM", Outcome::Denied),

@@ -217,6 +217,7 @@ impl MailLink {
     /// # Errors
     /// The connection is lost, or `take` fails. It cannot be used any more.
     pub(super) async fn receive<T>(&mut self, take: TakeBytes<'_, T>) -> Result<T, MailFailure> {
+        let mut n_arrived = 0;
         if !self.unread.is_empty() {
             let mut unread = std::mem::take(&mut self.unread);
             let ReplyProgress { n_taken, reply } = take(&unread)?;
@@ -225,8 +226,8 @@ impl MailLink {
                 self.unread = unread;
                 return Ok(reply);
             }
+            n_arrived = unread.len() as u64;
         }
-        let mut n_arrived = 0;
         poll_fn(|context| self.poll_receive(&mut n_arrived, take, context)).await
     }
 

@@ -46,9 +46,14 @@ impl ImapSession {
     pub(super) async fn collection(&mut self) -> Result<UidCollection, MailFailure> {
         let words = if self.has(ImapCapability::ExtendedSearch) { "RETURN (ALL) ALL" } else { "ALL" };
         let search = self.command("UID SEARCH").words(words).finish();
-        let mut found = UidCollection::new();
+        let (mut found, mut n_gone) = (UidCollection::new(), 0_u64);
         let mut take = |event: &ImapEvent<'_>| {
             match event {
+                // Those that are gone by the end of the command may be among those found (RFC 3501, section 7.4.1).
+                ImapEvent::Response(ImapResponse::Expunge(_)) => n_gone += 1,
+                ImapEvent::Response(ImapResponse::Vanished { is_earlier: false, uids }) => {
+                    n_gone = uids.ranges().fold(n_gone, |sum, range| sum.saturating_add(range.n()));
+                }
                 ImapEvent::Response(ImapResponse::Search(uids)) => {
                     uids.iter().filter(|uid| *uid != 0).for_each(|uid| found.add(single(uid)));
                 }
@@ -62,7 +67,7 @@ impl ImapSession {
         self.perform(&search, &mut take).await?;
         let n_messages = self.selected().and_then(|(_, selected)| selected.n_messages());
         match n_messages {
-            Some(n) if u64::from(n) < found.n() => {
+            Some(n) if u64::from(n).saturating_add(n_gone) < found.n() => {
                 Err(MailFailure::violation(Violation::NoSuchMessage, found.n()))
             }
             _ => Ok(found),
@@ -112,7 +117,8 @@ impl ImapSession {
                 PageNumbers::Uids(uids) => uids.contains(&entry.uid),
                 PageNumbers::Places(range) => (range.first..=range.last).contains(&fetch.number),
             };
-            if is_of_page && entries.iter().all(|known| known.uid != entry.uid) {
+            let has_room = entries.len() < PAGE_ENTRIES as usize;
+            if is_of_page && has_room && entries.iter().all(|known| known.uid != entry.uid) {
                 entries.push(entry);
             }
             Ok(())

@@ -197,7 +197,9 @@ fn mail_password(arguments: &ServeMailArguments) -> Result<String, Failure> {
         Err(Failure::usage(format!("`{PASSWORD}` {why}"))
             .hint(format!("set `{PASSWORD}` to the password of all users")))
     };
-    let is_local = [arguments.listen, arguments.submission].iter().all(|address| address.ip().is_loopback());
+    let is_local = [arguments.listen, arguments.submission, arguments.lmtp]
+        .iter()
+        .all(|address| address.ip().is_loopback());
     match std::env::var(PASSWORD) {
         Ok(password) if password.is_empty() => refused("is set, and empty"),
         Ok(password) => Ok(password),

@@ -178,6 +178,13 @@ const IMAP: &[Behavior] = &[
         inconsistent("MAIL_UID_ORDER"),
     ),
     row(
+        "gone-meanwhile",
+        "finds a message that goes before it answers",
+        "UID SEARCH",
+        Act::Say("* 26 EXISTS\r\n* ESEARCH (TAG \"x\") UID ALL 1:26\r\n* 26 EXPUNGE\r\n$TAG OK\r\n"),
+        OK,
+    ),
+    row(
         "too-many-uids",
         "finds more messages than there are",
         "UID SEARCH",

@@ -113,6 +113,8 @@ impl ImapSession {
                 // These items need a reader, which is there.
                 (FetchItem::Envelope | FetchItem::Body(_), None) => {}
             }
+            // A command may ask for the same thousands of times.
+            self.connection.flush_some().await?;
         }
         if is_read_now && !items.contains(&FetchItem::Flags) {
             self.connection.put(&format!(" {}", flags()));

@@ -110,6 +110,8 @@ impl ImapSession {
             if self.read_command(&mut command).await? && !self.perform(&command).await? {
                 return Ok(());
             }
+            // The next command may have arrived: its client need not have read a reply.
+            self.connection.flush_some().await?;
             if ERRORS_MAX <= self.n_errors {
                 self.connection.put_line("* BYE too many errors");
                 return Ok(());
