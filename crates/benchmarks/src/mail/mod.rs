@@ -48,25 +48,23 @@ pub fn epoch(first: u32, point: LoadPoint) -> u32 {
     first.saturating_add(point.index).saturating_add(1)
 }
 
-/// Returns the operations with which a user opens its mailbox and its view.
-pub fn opening() -> [MailOperation; 2] {
-    [
+/// Returns the operations with which a user opens its mailbox and reads page after page of it, from the newest message on: none
+/// that changes it. They have no end; [`ends_mailbox`] tells where that of the mailbox is.
+pub fn reading() -> impl Iterator<Item = MailOperation> {
+    let opening = [
         (CountedItem::OpenMailbox, MailAction::Open(Mailbox::Inbox)),
         (CountedItem::OpenView, MailAction::OpenView(Mailbox::Inbox)),
-    ]
-    .map(|(item, action)| MailOperation { item, action })
+    ];
+    let pages = (0..).map(|n: u32| {
+        let item = if n == 0 { CountedItem::ReadPage } else { CountedItem::Scroll };
+        (item, MailAction::ReadPage(Mailbox::Inbox, page(n.saturating_mul(PAGE_ENTRIES))))
+    });
+    opening.into_iter().chain(pages).map(|(item, action)| MailOperation { item, action })
 }
 
-/// Returns the operation that reads page `n` of the view of the user's mailbox, from the newest message on.
-pub fn reading_page(n: u32) -> MailOperation {
-    let item = if n == 0 { CountedItem::ReadPage } else { CountedItem::Scroll };
-    let first = n.saturating_mul(PAGE_ENTRIES);
-    MailOperation { item, action: MailAction::ReadPage(Mailbox::Inbox, page(first)) }
-}
-
-/// Returns whether a page with so many entries is the last one of its view.
-pub fn is_last_page(n_entries: u8) -> bool {
-    u32::from(n_entries) < PAGE_ENTRIES
+/// Returns whether an answer is the last page of a mailbox.
+pub fn ends_mailbox(answer: MailAnswer) -> bool {
+    matches!(answer, MailAnswer::Page { n, .. } if u32::from(n) < PAGE_ENTRIES)
 }
 
 /// Returns the operations with which a user opens the shared mailbox and its view.
@@ -103,8 +101,8 @@ pub fn probing(workload: &MailWorkload, epoch: u32) -> Vec<MailOperation> {
     ];
     let has_shared = workload.of_loop.script().has_shared_mailbox();
     let operation = |(item, action)| MailOperation { item, action };
-    let mut all: Vec<MailOperation> = opening().into();
-    all.extend([0, 1].map(reading_page));
+    // The mailbox with its first two pages.
+    let mut all: Vec<MailOperation> = reading().take(4).collect();
     all.extend(inbox.map(operation));
     all.push(operation((CountedItem::CloseMailbox, MailAction::Close(Mailbox::Inbox))));
     if has_shared {

@@ -16,7 +16,7 @@ use ::mail::{
     DeliveryLedger, DeliveryTotals, MailAnswer, MailDirectory, MailPopulation, Mailbox, MessageDepth,
     PopulatedMessage, Recipient,
 };
-use benchmarks::mail::{MailUsers, epoch, is_last_page, opening, opening_shared, probing, reading_page};
+use benchmarks::mail::{MailUsers, ends_mailbox, epoch, opening_shared, probing, reading};
 use drivers::Trust;
 use drivers::mail::{
     Acknowledgment, MailAccounts, MailClientOptions, MailContext, MailDriver, MailEncryption, MailEndpoint,
@@ -378,7 +378,7 @@ impl MailServerTarget {
     }
 }
 
-/// Reads a user's mailbox page by page, from the newest message on, for as long as something is awaited in it; returns whether
+/// Reads a user's mailbox, from the newest message on, for as long as something is awaited in it; returns whether
 /// the server answers.
 async fn look_into_mailbox(
     mut driver: MailDriver,
@@ -386,13 +386,10 @@ async fn look_into_mailbox(
     clock: RealClock,
     is_awaited: impl Fn() -> bool,
 ) -> bool {
-    for operation in opening().into_iter().chain((0..).map(reading_page)) {
+    for operation in reading() {
         let perform = driver.perform(&operation, clock.now());
         let Ok(reply) = timeout(time_limit, perform).await else { return false };
-        let is_last = match MailAnswer::from_u64(reply.answer) {
-            MailAnswer::Page { n, .. } => is_last_page(n),
-            _ => false,
-        };
+        let is_last = ends_mailbox(MailAnswer::from_u64(reply.answer));
         if reply.outcome != Outcome::Ok || is_last || !is_awaited() {
             break;
         }

@@ -81,8 +81,12 @@ fn mistakes_have_a_remedy() {
         .expect(2)
         .expect_stderr("`--domain`: `a b` cannot be a domain")
         .expect_stderr("hint: write a domain");
-    serve(&["--listen", "0.0.0.0:0"]).expect(2).expect_stderr("hint: set `PLIMSOLL_PASSWORD`");
-    serve(&["--lmtp", "192.0.2.1:1"]).expect(4).expect_stderr("cannot listen on 192.0.2.1:1 for LMTP");
+    for option in ["--listen", "--submission", "--lmtp"] {
+        serve(&[option, "0.0.0.0:0"]).expect(2).expect_stderr("hint: set `PLIMSOLL_PASSWORD`");
+    }
+    let other = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let taken = other.local_addr().unwrap().to_string();
+    serve(&["--lmtp", &taken]).expect(4).expect_stderr(&format!("cannot listen on {taken} for LMTP"));
 }
 
 /// Goal: a password that nobody has set is never one that everybody can type.
