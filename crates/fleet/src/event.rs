@@ -10,6 +10,8 @@ use units::Nanos;
 pub enum Event<'a> {
     /// A step of the preparation has begun: a clause such as `starting nginx`.
     Preparing(&'a str),
+    /// The check of one operation of each kind has begun, a step of the preparation as well.
+    Probing(&'a str),
     /// The file set is being laid out.
     Files {
         /// Bytes in place.

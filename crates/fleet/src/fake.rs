@@ -62,6 +62,7 @@ impl Observer for Transcript {
             Event::Warning(text) => self.add(format!("  warning: {text}")),
             Event::Status(status) if status.is_over => self.add("  judged"),
             Event::Preparing(_)
+            | Event::Probing(_)
             | Event::Files { .. }
             | Event::Rows { .. }
             | Event::Interval(_)

@@ -72,7 +72,6 @@ pub use memory_limit::NoMemoryLimit;
 pub use request::{LoadMachines, Monitoring, RunRequest, ServerChoice};
 pub use run::run;
 pub use seconds::CollectError;
-pub use session::probe_text;
 pub use setup_error::SetupError;
 pub use turns::TurnOrder;
 pub use verify::{VerifyError, WrongObject};

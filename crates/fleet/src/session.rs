@@ -229,15 +229,15 @@ fn set_up(
         SetupStep::CheckGolden => lab.check_golden(observer, stop)?,
         SetupStep::Warm => lab.warm(observer, stop)?,
         SetupStep::Probe => {
-            observer.event(Event::Preparing(&probe_text(&lab.plan().workload)));
+            observer.event(Event::Probing(&probe_text(&lab.plan().workload)));
             lab.probe(observer, stop)?;
         }
     }
     Ok(())
 }
 
-/// Names the check of one operation of each kind, as a step of the preparation.
-pub fn probe_text(workload: &Workload) -> String {
+/// Names the check of one operation of each kind.
+fn probe_text(workload: &Workload) -> String {
     let things = profile(workload.family()).checked_things;
     match workload.web().map(|web| web.requests.len()) {
         Some(1) => "fetching the page once".to_owned(),

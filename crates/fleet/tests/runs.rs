@@ -35,6 +35,7 @@ impl Observer for EventLog {
             Event::Readings { .. } => self.readings += 1,
             Event::Status(status) if status.is_over => self.order.push(format!("judged {}", status.index)),
             Event::Preparing(_)
+            | Event::Probing(_)
             | Event::Adding(_)
             | Event::Files { .. }
             | Event::Rows { .. }

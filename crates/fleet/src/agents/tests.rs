@@ -435,7 +435,10 @@ fn an_agent_that_answers_and_does_nothing_is_given_up() {
     let mut load = RemoteLoad::<SomeServer>::simulated(&idle, Arc::new(plan(1))).impatient();
     let (_, result) = run_point(&mut load, &SomeServer, point(0, 30), &AtomicBool::new(false));
     let error = result.unwrap_err().to_string();
-    assert!(error.contains("`test 0` was lost: it answers, but has recorded nothing for "), "{error}");
+    let (start, seconds) = error.split_once(" for ").expect("a time");
+    assert!(start.ends_with("`test 0` was lost: it answers, but has recorded nothing"), "{error}");
+    let seconds: f64 = seconds.split(' ').next().unwrap().parse().unwrap();
+    assert!(3.0 <= seconds, "{error}");
     let deaf = fleet(&[mute(|message| matches!(message, ToAgent::SetUp { .. }).then_some(FromAgent::Done))]);
     let mut load = RemoteLoad::<SomeServer>::simulated(&deaf, Arc::new(plan(1))).impatient();
     let (sender, _messages) = channel();

@@ -30,7 +30,7 @@ use tokio::time::timeout;
 use units::{Clock, Nanos, RealClock};
 
 use super::accounts::AccountList;
-use super::probe::Probe;
+use super::probe::{Probe, no_reply_within};
 use super::profile::{FamilyProfile, READY_MAX};
 use super::target::{LoadTarget, ResolvedTarget};
 use super::{SetupError, TargetTextError, host_and_port, host_of, unless_stopped};
@@ -309,7 +309,7 @@ impl MailServerTarget {
         &self,
         context: &Rc<MailContext>,
         population: MailPopulation,
-        time_limit: Duration,
+        time_limit: Nanos,
         clock: RealClock,
     ) -> Result<(), VerifyError> {
         let n_expected = population.shared_mailbox().count() as u64;
@@ -319,9 +319,8 @@ impl MailServerTarget {
         let mut driver = MailDriver::new(Rc::clone(context), population.n_users().saturating_sub(1));
         let mut n_seen = 0;
         for operation in opening_shared() {
-            let perform = driver.perform(&operation, clock.now());
-            let reply = timeout(time_limit, perform).await;
-            let reply = reply.map_err(|_| self.wrong_data(no_answer(time_limit)))?;
+            let reply = within(time_limit, driver.perform(&operation, clock.now())).await;
+            let reply = reply.map_err(|text| self.wrong_data(text))?;
             if reply.outcome != Outcome::Ok {
                 return Err(self.wrong_data(driver.describe(&operation, &reply)));
             }
@@ -358,7 +357,7 @@ impl MailServerTarget {
                     for user in recipients.iter().skip(first).step_by(SESSIONS as usize) {
                         let driver = MailDriver::new(Rc::clone(context), *user);
                         let of_user = || is_awaited(ledger, *user);
-                        if !look_into_mailbox(driver, time_limit_of(plan), clock, of_user).await {
+                        if !look_into_mailbox(driver, plan.time_limit, clock, of_user).await {
                             break;
                         }
                     }
@@ -382,13 +381,13 @@ impl MailServerTarget {
 /// the server answers.
 async fn look_into_mailbox(
     mut driver: MailDriver,
-    time_limit: Duration,
+    time_limit: Nanos,
     clock: RealClock,
     is_awaited: impl Fn() -> bool,
 ) -> bool {
     for operation in reading() {
-        let perform = driver.perform(&operation, clock.now());
-        let Ok(reply) = timeout(time_limit, perform).await else { return false };
+        let reply = within(time_limit, driver.perform(&operation, clock.now())).await;
+        let Ok(reply) = reply else { return false };
         let is_last = ends_mailbox(MailAnswer::from_u64(reply.answer));
         if reply.outcome != Outcome::Ok || is_last || !is_awaited() {
             break;
@@ -453,9 +452,9 @@ impl LoadTarget for MailServerTarget {
         );
         observer.event(Event::Preparing(&format!("putting {text}")));
         unless_stopped(stop, async {
-            let filled = fill(&context, population, time_limit_of(plan)).await;
+            let filled = fill(&context, population, plan.time_limit).await;
             filled.map_err(|error| self.wrong_data(error.to_string()))?;
-            self.check_shared(&context, population, time_limit_of(plan), clock).await
+            self.check_shared(&context, population, plan.time_limit, clock).await
         })?;
         self.state.is_filled.store(true, Ordering::Relaxed);
         let way = if self.delivery.is_some() { "LMTP" } else { "IMAP" };
@@ -531,7 +530,7 @@ fn workload(plan: &Plan) -> Result<&MailWorkload, SetupError> {
 async fn fill(
     context: &Rc<MailContext>,
     population: MailPopulation,
-    time_limit: Duration,
+    time_limit: Nanos,
 ) -> Result<(), MailFillError> {
     let fill_some = |first: u32| async move {
         let mut filler = MailboxFiller::new(Rc::clone(context));
@@ -554,18 +553,18 @@ async fn fill(
 async fn put(
     filler: &mut MailboxFiller,
     message: &PopulatedMessage,
-    time_limit: Duration,
+    time_limit: Nanos,
 ) -> Result<(), MailFillError> {
-    let filled = timeout(time_limit, filler.fill(message)).await;
-    filled.unwrap_or_else(|_| Err(MailFillError { user: message.owner, text: no_answer(time_limit) }))
+    let filled = within(time_limit, filler.fill(message)).await;
+    filled.unwrap_or_else(|text| Err(MailFillError { user: message.owner, text }))
 }
 
-fn time_limit_of(plan: &Plan) -> Duration {
-    Duration::from_nanos(plan.time_limit.0)
-}
-
-fn no_answer(time_limit: Duration) -> String {
-    format!("no answer within {} s", time_limit.as_secs_f64())
+/// Returns what comes of work within a time limit.
+///
+/// # Errors
+/// Nothing does: the reason in words.
+async fn within<T>(time_limit: Nanos, work: impl Future<Output = T>) -> Result<T, String> {
+    timeout(Duration::from_nanos(time_limit.0), work).await.map_err(|_| no_reply_within(time_limit))
 }
 
 /// Judges the deliveries of a load point.
@@ -655,7 +654,6 @@ mod tests {
         assert_eq!(known.collect::<Vec<_>>(), model::MAIL_CODES);
     }
 
-    /// Three copies: one seen, one refused, one that never comes.
     /// Goal: a copy is found below newer messages, which are more than users look at, in the mailbox of a user without load.
     #[test]
     fn a_copy_is_found_below_newer_messages() {
@@ -695,6 +693,7 @@ mod tests {
         assert!(0 < accepted && accepted == delivered, "{delivered} of {accepted}");
     }
 
+    /// Three copies: one seen, one refused, one that never comes.
     #[test]
     fn a_copy_that_nobody_finds_is_a_violation() {
         let state = TargetState::default();

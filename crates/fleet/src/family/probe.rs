@@ -12,6 +12,11 @@ use crate::verify::{VerifyError, WrongObject};
 /// Maximum number of wrong objects that are named; usually one explains the others.
 const NAMED_MAX: usize = 5;
 
+/// Says that an operation took longer than a time limit.
+pub(super) fn no_reply_within(time_limit: Nanos) -> String {
+    format!("no complete reply within {time_limit}")
+}
+
 /// A check of a server.
 pub(super) struct Probe {
     /// The family of the benchmark.
@@ -27,7 +32,7 @@ pub(super) struct Probe {
 impl Probe {
     /// Says that an operation took too long, where it needs no name.
     pub(super) fn too_slow(&self) -> String {
-        format!("no complete reply within {}", self.time_limit)
+        no_reply_within(self.time_limit)
     }
 
     /// Performs operations by one driver. `slow` names an operation that took too long, `refusal` says what a failure

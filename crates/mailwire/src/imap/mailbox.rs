@@ -154,7 +154,7 @@ impl SelectedMailbox {
                 Some(before) if now < before => Err(MailboxFault::NextUidBack { before, now }),
                 _ => Ok(()),
             },
-            // What was told before was about the mailbox that was selected before (RFC 7162, section 3.2.11).
+            // All numbers so far are of the mailbox that was selected before (RFC 7162, section 3.2.11).
             ImapCode::Other(word) if word.eq_ignore_ascii_case(b"CLOSED") => {
                 *self = SelectedMailbox::new(self.validity);
                 Ok(())

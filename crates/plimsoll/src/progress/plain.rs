@@ -20,7 +20,7 @@ pub(super) enum ProgressMessage {
 /// Returns the message of an event, if it has one.
 pub(super) fn event_message(event: &Event<'_>) -> Option<ProgressMessage> {
     match event {
-        Event::Preparing(what) => Some(ProgressMessage::Step((*what).to_owned())),
+        Event::Preparing(what) | Event::Probing(what) => Some(ProgressMessage::Step((*what).to_owned())),
         Event::Ready { address, server } => {
             Some(ProgressMessage::Line(format!("Server: {server}, {address}")))
         }

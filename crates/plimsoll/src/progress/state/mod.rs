@@ -119,7 +119,7 @@ impl State {
 
     fn apply(&mut self, event: &Event<'_>) {
         match event {
-            Event::Preparing(what) => self.step = Some((*what).to_owned()),
+            Event::Preparing(what) | Event::Probing(what) => self.step = Some((*what).to_owned()),
             Event::Files { done, total } => {
                 self.step = Some(format!("creating files, {} of {}", Bytes(*done), Bytes(*total)));
             }
@@ -148,13 +148,9 @@ impl State {
     /// how that was checked. Other steps are done again, and may take long.
     pub(super) fn is_said(&self, event: &Event<'_>) -> bool {
         let run = self.run();
-        let is_repeatable = match event {
-            Event::Ready { .. } => true,
-            Event::Preparing(what) => *what == fleet::probe_text(&run.plan.workload),
-            _ => false,
-        };
+        let is_of_server = matches!(event, Event::Probing(_) | Event::Ready { .. });
         let is_repeated = |label: &str| label.rsplit_once(" #").is_some_and(|(_, turn)| turn != "1");
-        is_repeatable && run.plan.sut.name == "external" && is_repeated(&run.label)
+        is_of_server && run.plan.sut.name == "external" && is_repeated(&run.label)
     }
 
     /// Returns the current run.
@@ -272,8 +268,7 @@ mod tests {
         let mut state = State::new(&[running.clone(), running, plan], &labels);
         let said = [0, 1, 2].map(|turn| {
             state.event(&Event::Turn(turn));
-            let probe = fleet::probe_text(&state.run().plan.workload);
-            state.is_said(&Event::Preparing(&probe))
+            state.is_said(&Event::Probing("fetching the page once"))
         });
         assert_eq!(said, [false, true, false]);
         state.event(&Event::Turn(1));
