@@ -320,7 +320,7 @@ impl MailServerTarget {
         let mut n_seen = 0;
         for operation in opening_shared() {
             let reply = within(time_limit, driver.perform(&operation, clock.now())).await;
-            let reply = reply.map_err(|text| self.wrong_data(text))?;
+            let reply = reply.ok_or_else(|| self.wrong_data(no_reply_within(time_limit)))?;
             if reply.outcome != Outcome::Ok {
                 return Err(self.wrong_data(driver.describe(&operation, &reply)));
             }
@@ -387,7 +387,7 @@ async fn look_into_mailbox(
 ) -> bool {
     for operation in reading() {
         let reply = within(time_limit, driver.perform(&operation, clock.now())).await;
-        let Ok(reply) = reply else { return false };
+        let Some(reply) = reply else { return false };
         let is_last = ends_mailbox(MailAnswer::from_u64(reply.answer));
         if reply.outcome != Outcome::Ok || is_last || !is_awaited() {
             break;
@@ -556,15 +556,13 @@ async fn put(
     time_limit: Nanos,
 ) -> Result<(), MailFillError> {
     let filled = within(time_limit, filler.fill(message)).await;
-    filled.unwrap_or_else(|text| Err(MailFillError { user: message.owner, text }))
+    let late = || MailFillError { user: message.owner, text: no_reply_within(time_limit) };
+    filled.unwrap_or_else(|| Err(late()))
 }
 
-/// Returns what comes of work within a time limit.
-///
-/// # Errors
-/// Nothing does: the reason in words.
-async fn within<T>(time_limit: Nanos, work: impl Future<Output = T>) -> Result<T, String> {
-    timeout(Duration::from_nanos(time_limit.0), work).await.map_err(|_| no_reply_within(time_limit))
+/// Returns what comes of work within a time limit; `None` if nothing does.
+async fn within<T>(time_limit: Nanos, work: impl Future<Output = T>) -> Option<T> {
+    timeout(Duration::from_nanos(time_limit.0), work).await.ok()
 }
 
 /// Judges the deliveries of a load point.
